@@ -1,0 +1,58 @@
+/**
+ * Checks raw JSON Schemas with Effect's own importer: compact and fast, and it refuses what it cannot express, such as
+ * `if`, `not`, `contains`, `dependentSchemas` and objects in `enum`.
+ *
+ * Use `CfworkerJsonSchema` for tools whose schemas you do not write yourself.
+ *
+ * @since 0.1.0
+ */
+import * as Cause from "effect/Cause"
+import * as Exit from "effect/Exit"
+import type * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
+import type * as Schema from "effect/Schema"
+import * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaParser from "effect/SchemaParser"
+import * as SchemaRepresentation from "effect/SchemaRepresentation"
+import { type Engine, layerEngine } from "./internal/compiledSchemas.ts"
+import { fromEffectIssue, parseOptions } from "./internal/effectIssues.ts"
+import { type JsonSchemaValidator, UnsupportedSchema } from "./JsonSchemaValidator.ts"
+
+/** @internal */
+export const engine: Engine = (document) => {
+  let schema: Schema.Top
+  try {
+    schema = SchemaRepresentation.fromJsonSchemaDocument(document, { patterns: "apply" })
+  } catch (error) {
+    return Result.fail(new UnsupportedSchema({ reason: error instanceof Error ? error.message : String(error) }))
+  }
+  const decode = SchemaParser.decodeUnknownExit(schema as Schema.Codec<unknown>, parseOptions)
+  return Result.succeed((value) => {
+    const exit = decode(value)
+    if (Exit.isSuccess(exit)) return []
+    const issue = Cause.squash(exit.cause)
+    if (!SchemaIssue.isIssue(issue)) throw issue
+    return fromEffectIssue(issue)
+  })
+}
+
+/**
+ * The layer. A schema that Effect's importer does not take is refused with `UnsupportedSchema`.
+ *
+ * `format` is an annotation, as in JSON Schema 2020-12: it is not checked. Integers are those that a double holds exactly.
+ * Patterns run on JavaScript's `RegExp`: a pattern from a server that you do not trust can be slow.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as EffectJsonSchema from "@countersign/core/EffectJsonSchema"
+ * import { JsonSchemaValidator } from "@countersign/core/JsonSchemaValidator"
+ *
+ * const program = Effect.flatMap(JsonSchemaValidator, (_) => _.compile({ if: { type: "string" }, then: false }, undefined))
+ * Effect.runSync(Effect.flip(Effect.provide(program, EffectJsonSchema.layer)))._tag // => "UnsupportedSchema"
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer: Layer.Layer<JsonSchemaValidator> = layerEngine(engine)

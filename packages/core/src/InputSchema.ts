@@ -1,0 +1,278 @@
+/**
+ * One input schema, however it was written: an Effect Schema, any Standard Schema v1 (zod, valibot, arktype) or a raw JSON
+ * Schema.
+ *
+ * It gives the JSON Schema that a model is shown, and a decoder that is compiled once, on first use. Nothing is compiled
+ * when the schema is declared.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Predicate from "effect/Predicate"
+import * as Schema from "effect/Schema"
+import type * as SchemaIssue from "effect/SchemaIssue"
+import * as SchemaParser from "effect/SchemaParser"
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "effect/StandardSchema"
+import { type InputIssue, SchemaMismatch, toPointer } from "./InputIssue.ts"
+import { fromEffectIssue, parseOptions } from "./internal/effectIssues.ts"
+import { type Dialect, type JsonSchema, JsonSchemaValidator, UnsupportedSchema } from "./JsonSchemaValidator.ts"
+
+const TypeId = "~@countersign/core/InputSchema"
+
+/**
+ * A normalised input schema.
+ *
+ * - `jsonSchema`: what a model is shown. Fails where the schema cannot be written as JSON Schema.
+ * - `decode`: a JSON value to the typed input. Fails with every place that does not fit.
+ * - `validate`: whether an already decoded input, as a refinement returns it, still fits.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface InputSchema<out A = unknown> {
+  readonly [TypeId]: typeof TypeId
+  readonly jsonSchema: Effect.Effect<JsonSchema, UnsupportedSchema>
+  readonly decode: (value: unknown) => Effect.Effect<A, SchemaMismatch | UnsupportedSchema, JsonSchemaValidator>
+  readonly validate: (input: unknown) => Effect.Effect<A, SchemaMismatch | UnsupportedSchema, JsonSchemaValidator>
+}
+
+/**
+ * What a tool's input schema can be written as. A function is a schema that is built on first use.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Source =
+  | InputSchema
+  | Schema.Codec<any, any>
+  | StandardSchemaV1
+  | { readonly [keyword: string]: unknown }
+  | boolean
+  | (() => Source)
+
+/**
+ * The decoded input of a schema, however it was written; `unknown` for raw JSON Schema.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Input<S> = S extends InputSchema<infer A> ? A
+  : S extends Schema.Codec<infer A, any> ? A
+  : S extends StandardSchemaV1<any, infer A> ? A
+  : S extends () => infer Lazy ? Input<Lazy>
+  : unknown
+
+/**
+ * Whether a value is a normalised input schema.
+ *
+ * @example
+ * ```ts
+ * import * as InputSchema from "@countersign/core/InputSchema"
+ *
+ * InputSchema.isInputSchema(InputSchema.fromJsonSchema({ type: "object" })) // => true
+ * InputSchema.isInputSchema({ type: "object" }) // => false
+ * ```
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isInputSchema = (u: unknown): u is InputSchema => Predicate.hasProperty(u, TypeId)
+
+/**
+ * Normalises a schema, however it was written.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ * import * as InputSchema from "@countersign/core/InputSchema"
+ *
+ * const city = InputSchema.make(Schema.Struct({ city: Schema.String }))
+ * Effect.runSync(city.jsonSchema) // => { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false }
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <const S extends Source>(source: S): InputSchema<Input<S>> => fromSource(source) as any
+
+const fromSource = (source: Source): InputSchema => {
+  if (isInputSchema(source)) return source
+  if (Schema.isSchema(source)) return fromEffectSchema(source as Schema.Codec<unknown>)
+  if (isStandardSchema(source)) return fromStandardSchema(source)
+  if (typeof source === "function") return fromLazy(source)
+  return fromJsonSchema(source)
+}
+
+const isStandardSchema = (u: unknown): u is StandardSchemaV1 => Predicate.hasProperty(u, "~standard")
+
+const fromLazy = (build: () => Source): InputSchema => {
+  let built: InputSchema | undefined
+  const get = () => built ??= fromSource(build())
+  return {
+    [TypeId]: TypeId,
+    jsonSchema: Effect.suspend(() => get().jsonSchema),
+    decode: (value) => Effect.suspend(() => get().decode(value)),
+    validate: (input) => Effect.suspend(() => get().validate(input))
+  }
+}
+
+/**
+ * An Effect Schema. Values are decoded from JSON by its canonical JSON codec, so a `Schema.Date` takes an ISO string. Keys
+ * that the schema does not name are refused, not stripped: an approver must see what runs.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ * import * as InputSchema from "@countersign/core/InputSchema"
+ * import * as JsonSchemaValidator from "@countersign/core/JsonSchemaValidator"
+ *
+ * const schema = InputSchema.fromEffectSchema(Schema.Struct({ city: Schema.String }))
+ * const run = Effect.provide(Effect.flip(schema.decode({ town: "Oslo" })), JsonSchemaValidator.layerRefuse)
+ * Effect.runSync(run).message // => "/town: unexpected key; /city: missing required key"
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromEffectSchema = <A, I>(schema: Schema.Codec<A, I>): InputSchema<A> => {
+  const decoder = memo(() => SchemaParser.decodeUnknownEffect(Schema.toCodecJson(schema), parseOptions))
+  const validator = memo(() => SchemaParser.decodeUnknownEffect(Schema.toType(schema), parseOptions))
+  const run = <B>(parser: () => (value: unknown) => Effect.Effect<B, SchemaIssue.Issue>) => (value: unknown) =>
+    Effect.suspend(() => parser()(value)).pipe(
+      Effect.mapError((issue) => SchemaMismatch.fromIssues(fromEffectIssue(issue))),
+      Effect.catchDefect((defect) => Effect.fail(crashed(defect)))
+    )
+  return {
+    [TypeId]: TypeId,
+    jsonSchema: memoEffect(() => {
+      const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
+      return Object.keys(definitions).length === 0 ? root : { ...root, $defs: definitions }
+    }),
+    decode: run(decoder),
+    validate: run(validator)
+  }
+}
+
+/**
+ * A Standard Schema v1: zod, valibot, arktype and others. The library's own rules hold, among them what it does with
+ * unknown keys.
+ *
+ * `jsonSchema` is taken from `~standard.jsonSchema` where the library has it; for the others (zod 3, valibot) pass it as an
+ * option, or a model cannot be shown the schema.
+ *
+ * A library checks what comes in, not what it made of it. So a refinement of a schema that transforms its input must return
+ * something that the schema takes again.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ * import * as InputSchema from "@countersign/core/InputSchema"
+ * import * as JsonSchemaValidator from "@countersign/core/JsonSchemaValidator"
+ *
+ * const standard = Schema.toStandardSchemaV1(Schema.Struct({ city: Schema.String }))
+ * const schema = InputSchema.fromStandardSchema(standard, { jsonSchema: { type: "object" } })
+ * const program = Effect.provide(schema.decode({ city: "Oslo" }), JsonSchemaValidator.layerRefuse)
+ * Effect.runSync(program) // => { city: "Oslo" }
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromStandardSchema = <A>(
+  schema: StandardSchemaV1<any, A>,
+  options?: { readonly jsonSchema?: JsonSchema | undefined }
+): InputSchema<A> => {
+  const decode = Effect.fnUntraced(function*(value: unknown) {
+    const result = yield* runStandard(schema, value)
+    if (result.issues === undefined) return result.value
+    return yield* SchemaMismatch.fromIssues(result.issues.map(fromStandardIssue))
+  })
+  return {
+    [TypeId]: TypeId,
+    jsonSchema: memoEffect(() => {
+      if (options?.jsonSchema !== undefined) return options.jsonSchema
+      const standard = schema["~standard"] as Partial<StandardJSONSchemaV1["~standard"]>
+      if (standard.jsonSchema === undefined) {
+        throw new Error(`the schema library ${standard.vendor} gives no JSON Schema: pass one with fromStandardSchema`)
+      }
+      return standard.jsonSchema.input({ target: "draft-07" })
+    }),
+    decode,
+    validate: decode
+  }
+}
+
+const runStandard = <A>(schema: StandardSchemaV1<any, A>, value: unknown) =>
+  Effect.suspend((): Effect.Effect<StandardSchemaV1.Result<A>> => {
+    const result = schema["~standard"].validate(value)
+    return Predicate.isPromiseLike(result) ? Effect.promise(() => result) : Effect.succeed(result)
+  }).pipe(
+    Effect.catchDefect((defect) => Effect.fail(crashed(defect))),
+    Effect.filterOrFail(
+      (result) => typeof result === "object" && result !== null || typeof result === "function",
+      () => new UnsupportedSchema({ reason: "its validator gave no result" })
+    )
+  )
+
+const fromStandardIssue = (issue: StandardSchemaV1.Issue): InputIssue => ({
+  pointer: toPointer((issue.path ?? []).map((step) => typeof step === "object" ? step.key : step)),
+  // Libraries put the value into their messages; what they expected says enough.
+  message: Predicate.hasProperty(issue, "expected") && typeof issue.expected === "string"
+    ? `expected ${issue.expected}`
+    : issue.message
+})
+
+/**
+ * A raw JSON Schema. It is always checked, by the `JsonSchemaValidator` in context; the input passes as it is.
+ *
+ * `dialect` is needed for `openapi-3.0` (`nullable`, boolean `exclusiveMinimum`), which a schema cannot declare itself.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as CfworkerJsonSchema from "@countersign/core/CfworkerJsonSchema"
+ * import * as InputSchema from "@countersign/core/InputSchema"
+ *
+ * const schema = InputSchema.fromJsonSchema({ type: "string", nullable: true }, { dialect: "openapi-3.0" })
+ * Effect.runSync(Effect.provide(schema.decode(null), CfworkerJsonSchema.layer)) // => null
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromJsonSchema = (
+  schema: JsonSchema,
+  options?: { readonly dialect?: Dialect | undefined }
+): InputSchema => {
+  const decode = Effect.fnUntraced(function*(value: unknown) {
+    const validate = yield* (yield* JsonSchemaValidator).compile(schema, options?.dialect)
+    const issues = yield* Effect.try({ try: () => validate(value), catch: crashed })
+    if (issues.length > 0) return yield* SchemaMismatch.fromIssues(issues)
+    return value
+  })
+  return {
+    [TypeId]: TypeId,
+    jsonSchema: Effect.succeed(schema),
+    decode,
+    validate: decode
+  }
+}
+
+const crashed = (defect: unknown): UnsupportedSchema =>
+  new UnsupportedSchema({ reason: `its validator crashed (${defect instanceof Error ? defect.name : typeof defect})` })
+
+const memo = <A>(build: () => A): () => A => {
+  let built: { readonly value: A } | undefined
+  return () => (built ??= { value: build() }).value
+}
+
+const memoEffect = (build: () => JsonSchema): Effect.Effect<JsonSchema, UnsupportedSchema> => {
+  const get = memo(build)
+  return Effect.try({
+    try: get,
+    catch: (error) => new UnsupportedSchema({ reason: error instanceof Error ? error.message : String(error) })
+  })
+}

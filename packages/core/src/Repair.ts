@@ -1,0 +1,343 @@
+/**
+ * Turns a call that failed to parse into one that may parse. A repair only proposes: what it returns is parsed and validated
+ * like any call, and its edits stay on the call.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import { dual } from "effect/Function"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type { Edit } from "./Edit.ts"
+import { nameCandidate } from "./internal/nameCandidate.ts"
+import { attemptRepair } from "./internal/repairAttempt.ts"
+import type { JsonSchema, UnsupportedSchema } from "./JsonSchemaValidator.ts"
+import { type InputLimitExceeded, Limits } from "./Limits.ts"
+import type { RawToolCall } from "./RawToolCall.ts"
+import * as RepairText from "./RepairText.ts"
+import * as StrictJson from "./StrictJson.ts"
+import type { Kind } from "./Tool.ts"
+import type { InvalidToolInput, NoSuchTool } from "./ToolCallError.ts"
+
+/**
+ * What a repair is shown of a tool: nothing that could run or call back.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ToolDescription {
+  readonly name: string
+  readonly kind: Kind
+  readonly title: string | undefined
+  readonly description: string | undefined
+}
+
+/**
+ * What a repair is given.
+ *
+ * - `toolCall`: the failing call as it was proposed.
+ * - `error`: why it failed.
+ * - `tools`: the step's tools by name; look up own properties only.
+ * - `inputSchema`: the JSON Schema of a tool's input.
+ * - `instructions`: the step's instructions, as text or as messages; `messages`: the step's messages, without the answer that
+ *   holds the call.
+ * - `check`: whether a call would parse; gives the failure if not. Nothing is refined or run.
+ *
+ * Source: the options of the AI SDKs' `ToolCallRepairFunction`; `check` is own. Interruption takes the place of the abort
+ * signal.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RepairContext {
+  readonly toolCall: RawToolCall
+  readonly error: NoSuchTool | InvalidToolInput
+  readonly tools: { readonly [name: string]: ToolDescription }
+  readonly inputSchema: (toolName: string) => Effect.Effect<JsonSchema, NoSuchTool | UnsupportedSchema>
+  readonly instructions: string | ReadonlyArray<unknown> | undefined
+  readonly messages: ReadonlyArray<unknown>
+  readonly check: (toolCall: RawToolCall) => Effect.Effect<Option.Option<NoSuchTool | InvalidToolInput>>
+}
+
+/**
+ * What a repair proposes. Only `toolName` and `input` are taken from it: the id must be that of the failing call, and
+ * everything else stays as the model sent it. `edits` says what was changed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RepairedToolCall extends RawToolCall {
+  readonly edits?: ReadonlyArray<Edit> | undefined
+}
+
+/**
+ * A repair: `None` leaves the original failure as it is; a failure or a crash becomes `ToolCallRepairFailed`.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Option from "effect/Option"
+ * import type { Repair } from "@countersign/core/Repair"
+ *
+ * const quotes: Repair = ({ toolCall }) =>
+ *   Effect.succeed(Option.some({ ...toolCall, input: String(toolCall.input).replaceAll("'", "\"") }))
+ * quotes.length // => 1
+ * ```
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Repair<out E = never, out R = never> {
+  (context: RepairContext): Effect.Effect<Option.Option<RepairedToolCall>, E, R>
+}
+
+/**
+ * Asks `that` where `self` has no answer or fails.
+ *
+ * @example
+ * ```ts
+ * import * as Repair from "@countersign/core/Repair"
+ *
+ * const repair = Repair.orElse(Repair.toolName, Repair.jsonrepair)
+ * typeof repair // => "function"
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const orElse: {
+  <E2, R2>(that: Repair<E2, R2>): <E, R>(self: Repair<E, R>) => Repair<E2, R | R2>
+  <E, R, E2, R2>(self: Repair<E, R>, that: Repair<E2, R2>): Repair<E2, R | R2>
+} = dual(2, <E, R, E2, R2>(self: Repair<E, R>, that: Repair<E2, R2>): Repair<E2, R | R2> => (context) =>
+  Effect.flatMap(
+    Effect.result(self(context)),
+    (answer) =>
+      Result.isSuccess(answer) && Option.isSome(answer.success) ? Effect.succeed(answer.success) : that(context)
+  ))
+
+/**
+ * Repairs up to `n` times: while the answer does not parse, the repair is asked again, with its answer as the failing call and
+ * the new error. The edits of all attempts are kept. Without this combinator a call is repaired once.
+ *
+ * Throws a `RangeError` where `n` is not a whole number from 1 up.
+ *
+ * @example
+ * ```ts
+ * import * as Repair from "@countersign/core/Repair"
+ *
+ * const repair = Repair.attempts(Repair.orElse(Repair.toolName, Repair.jsonrepair), 2)
+ * typeof repair // => "function"
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const attempts: {
+  (n: number): <E, R>(self: Repair<E, R>) => Repair<E, R>
+  <E, R>(self: Repair<E, R>, n: number): Repair<E, R>
+} = dual(2, <E, R>(self: Repair<E, R>, n: number): Repair<E, R> => {
+  if (!Number.isSafeInteger(n) || n < 1) throw new RangeError(`attempts must be a whole number from 1 up, got ${n}`)
+  return Effect.fnUntraced(function*(context) {
+    let current = context
+    const edits: Array<Edit> = []
+    for (let attempt = 1;; attempt++) {
+      // The first attempt is the caller's own, and is traced there.
+      const answer = yield* attempt === 1 ? self(current) : attemptRepair(self, current, attempt)
+      if (Option.isNone(answer)) return Option.none()
+      edits.push(...answer.value.edits ?? [])
+      const proposed = { ...answer.value, edits: [...edits] }
+      if (attempt === n) return Option.some(proposed)
+      const failure = yield* context.check(proposed)
+      if (Option.isNone(failure)) return Option.some(proposed)
+      current = { ...context, toolCall: proposed, error: failure.value }
+    }
+  })
+})
+
+/**
+ * Gives a call to an unknown tool the name of the one tool that it can only have meant: case, spaces, `-` and `_` aside, and
+ * without a prefix such as `functions.`, a suffix such as `:0` or `()`, quotes, or control tokens from `<|` on. Two candidates
+ * are none.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ * import * as JsonSchemaValidator from "@countersign/core/JsonSchemaValidator"
+ * import * as Repair from "@countersign/core/Repair"
+ * import * as Tool from "@countersign/core/Tool"
+ * import * as ToolCall from "@countersign/core/ToolCall"
+ * import * as ToolSet from "@countersign/core/ToolSet"
+ *
+ * const tools = ToolSet.make(Tool.make("get_weather", { inputSchema: Schema.Struct({ city: Schema.String }) }))
+ * const raw = { toolCallId: "1", toolName: "functions.Get-Weather:0", input: "{\"city\":\"Oslo\"}" }
+ * const program = ToolCall.parse(raw, { tools, repair: Repair.toolName })
+ * Effect.runSync(Effect.provide(program, JsonSchemaValidator.layerRefuse)).toolName // => "get_weather"
+ * ```
+ *
+ * @category repairing
+ * @since 0.1.0
+ */
+export const toolName: Repair = ({ error, toolCall, tools }) => {
+  const name = error._tag === "NoSuchTool" ? nameCandidate(toolCall.toolName, Object.keys(tools)) : undefined
+  return Effect.succeed(
+    name === undefined
+      ? Option.none()
+      : Option.some({
+        ...toolCall,
+        toolName: name,
+        edits: [{ kind: "tool-name", before: toolCall.toolName, after: name }]
+      })
+  )
+}
+
+/**
+ * Repairs the argument text of a call by a repair of text. Only text that is not JSON is handed to it; what it returns must be
+ * a JSON object that is not empty, or there is no answer.
+ *
+ * @example
+ * ```ts
+ * import * as Repair from "@countersign/core/Repair"
+ * import * as RepairText from "@countersign/core/RepairText"
+ *
+ * const closing = Repair.fromText(RepairText.jsonrepair({ truncated: "close" }))
+ * typeof closing // => "function"
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromText = <E, R>(repair: RepairText.RepairText<E, R>): Repair<E, R> =>
+  Effect.fnUntraced(function*({ error, toolCall }) {
+    if (typeof toolCall.input !== "string" || error._tag !== "InvalidToolInput") return Option.none()
+    const cause = error.cause
+    if (cause._tag !== "InvalidJson" || cause.reason !== "syntax") return Option.none()
+    const answer = yield* repair(toolCall.input, cause)
+    if (Option.isNone(answer) || !isFilledObject(answer.value.text, yield* Limits)) return Option.none()
+    return Option.some({ ...toolCall, input: answer.value.text, edits: answer.value.edits })
+  })
+
+// Digits are not judged here: where they may be kept depends on the schema, which parsing the proposal asks.
+const isFilledObject = (text: string, limits: typeof Limits.Service): boolean => {
+  const parsed = StrictJson.parse(text, { limits, keepDigits: () => true })
+  if (Result.isFailure(parsed)) return false
+  const { value } = parsed.success
+  return typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
+}
+
+/**
+ * Repairs argument text with the `jsonrepair` package, as {@link RepairText.jsonrepair} says: bounded, and refusing a text that
+ * was cut off.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ * import * as JsonSchemaValidator from "@countersign/core/JsonSchemaValidator"
+ * import * as Repair from "@countersign/core/Repair"
+ * import * as Tool from "@countersign/core/Tool"
+ * import * as ToolCall from "@countersign/core/ToolCall"
+ * import * as ToolSet from "@countersign/core/ToolSet"
+ *
+ * const tools = ToolSet.make(Tool.make("weather", { inputSchema: Schema.Struct({ city: Schema.String }) }))
+ * const raw = { toolCallId: "1", toolName: "weather", input: "{city: 'Oslo'}" }
+ * const program = ToolCall.parse(raw, { tools, repair: Repair.jsonrepair })
+ * Effect.runSync(Effect.provide(program, JsonSchemaValidator.layerRefuse)).input // => { city: "Oslo" }
+ * ```
+ *
+ * @category repairing
+ * @since 0.1.0
+ */
+export const jsonrepair: Repair<InputLimitExceeded> = fromText(RepairText.jsonrepair())
+
+/**
+ * The repair to start with: {@link toolName}, then {@link jsonrepair}; a call that needs both gets both.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ * import * as JsonSchemaValidator from "@countersign/core/JsonSchemaValidator"
+ * import * as Repair from "@countersign/core/Repair"
+ * import * as Tool from "@countersign/core/Tool"
+ * import * as ToolCall from "@countersign/core/ToolCall"
+ * import * as ToolSet from "@countersign/core/ToolSet"
+ *
+ * const tools = ToolSet.make(Tool.make("weather", { inputSchema: Schema.Struct({ city: Schema.String }) }))
+ * const raw = { toolCallId: "1", toolName: "Weather", input: "{city: 'Oslo'}" }
+ * const program = ToolCall.parse(raw, { tools, repair: Repair.standard })
+ * const call = Effect.runSync(Effect.provide(program, JsonSchemaValidator.layerRefuse))
+ * call.edits.map((edit) => edit.kind) // => ["tool-name", "jsonrepair"]
+ * ```
+ *
+ * @category repairing
+ * @since 0.1.0
+ */
+export const standard: Repair<InputLimitExceeded> = attempts(orElse(toolName, jsonrepair), 2)
+
+/**
+ * What a model is asked when it shall write an input anew. `prompt` is a question that is complete by itself; the rest is for
+ * those who write their own.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ModelRequest {
+  readonly prompt: string
+  readonly toolCall: RawToolCall
+  readonly error: InvalidToolInput
+  readonly inputSchema: JsonSchema
+  readonly instructions: string | ReadonlyArray<unknown> | undefined
+  readonly messages: ReadonlyArray<unknown>
+}
+
+/**
+ * Asks a model for the input again. The Effect answers with the text of the arguments; a code fence around it is taken off. It is
+ * not asked about calls to tools that do not exist, and a blank answer is none.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ * import * as JsonSchemaValidator from "@countersign/core/JsonSchemaValidator"
+ * import * as Repair from "@countersign/core/Repair"
+ * import * as Tool from "@countersign/core/Tool"
+ * import * as ToolCall from "@countersign/core/ToolCall"
+ * import * as ToolSet from "@countersign/core/ToolSet"
+ *
+ * const repair = Repair.fromModel(() => Effect.succeed("{\"city\":\"Oslo\"}"))
+ * const tools = ToolSet.make(Tool.make("weather", { inputSchema: Schema.Struct({ city: Schema.String }) }))
+ * const raw = { toolCallId: "1", toolName: "weather", input: "{\"city\":0}" }
+ * const program = ToolCall.parse(raw, { tools, repair })
+ * Effect.runSync(Effect.provide(program, JsonSchemaValidator.layerRefuse)).input // => { city: "Oslo" }
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromModel = <E, R>(
+  ask: (request: ModelRequest) => Effect.Effect<string, E, R>
+): Repair<E | NoSuchTool | UnsupportedSchema, R> =>
+  Effect.fnUntraced(function*({ error, inputSchema, instructions, messages, toolCall }) {
+    if (error._tag !== "InvalidToolInput") return Option.none()
+    const schema = yield* inputSchema(toolCall.toolName)
+    const answer = yield* ask({
+      prompt: prompt(toolCall, error, schema),
+      toolCall,
+      error,
+      inputSchema: schema,
+      instructions,
+      messages
+    })
+    const input = answer.replace(/^\s*```\w*\n([^]*?)\n?```\s*$/, "$1")
+    if (input.trim() === "") return Option.none()
+    return Option.some({ ...toolCall, input, edits: [{ kind: "model" }] })
+  })
+
+const prompt = (toolCall: RawToolCall, error: InvalidToolInput, schema: JsonSchema): string =>
+  [
+    `Your call to the tool ${JSON.stringify(toolCall.toolName)} cannot be used. ${error.message}`,
+    `The arguments were:\n${typeof toolCall.input === "string" ? toolCall.input : JSON.stringify(toolCall.input)}`,
+    `They have to fit this JSON Schema:\n${JSON.stringify(schema)}`,
+    "Answer with the corrected arguments as one JSON object, and nothing else."
+  ].join("\n\n")

@@ -1,0 +1,175 @@
+/**
+ * Repairs raw text before it is parsed: for arguments of tool calls, and for any JSON that a model was asked to write.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import { jsonrepair as repairJson } from "jsonrepair"
+import * as Edit from "./Edit.ts"
+import type { SchemaMismatch } from "./InputIssue.ts"
+import type { InputSchema } from "./InputSchema.ts"
+import { assess } from "./internal/lexicalRisks.ts"
+import type { JsonSchemaValidator, UnsupportedSchema } from "./JsonSchemaValidator.ts"
+import { InputLimitExceeded, Limits } from "./Limits.ts"
+import * as StrictJson from "./StrictJson.ts"
+
+/**
+ * A repaired text. `edits`: what was changed, as far as the repair can say. `truncated`: the text had been cut off and was
+ * closed.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RepairedText {
+  readonly text: string
+  readonly edits?: ReadonlyArray<Edit.Edit> | undefined
+  readonly truncated?: boolean | undefined
+}
+
+/**
+ * From a text that did not parse, or did not fit, and the reason, to a better text; `None` when it cannot be repaired.
+ *
+ * Source: `experimental_repairText` of the AI SDK, `RepairTextFunc` of the Go AI SDK.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RepairText<out E = never, out R = never> {
+  (
+    text: string,
+    error: StrictJson.InvalidJson | InputLimitExceeded | SchemaMismatch
+  ): Effect.Effect<Option.Option<RepairedText>, E, R>
+}
+
+/**
+ * What to do with a text that was cut off: `refuse` it (the default), or `close` what is open. Closing invents the end of a
+ * string or a number.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Truncated = "refuse" | "close"
+
+/**
+ * Repairs with the `jsonrepair` package, on text of at most `Limits.maxRepairLength` characters; a longer one fails with
+ * `InputLimitExceeded`, since its cost grows faster than the text.
+ *
+ * `None` for what that package would decide in silence: a key without a value, an elision (`...`), and, unless `truncated`
+ * is `"close"`, a text that ends in the middle of something. Closing brackets that are only missing at the end of complete
+ * values are added.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Option from "effect/Option"
+ * import * as RepairText from "@countersign/core/RepairText"
+ * import { InvalidJson } from "@countersign/core/StrictJson"
+ *
+ * const error = new InvalidJson({ reason: "syntax", offset: 1, expected: "a key in double quotes" })
+ * const repair = (text: string) => Option.getOrUndefined(Effect.runSync(RepairText.jsonrepair()(text, error)))?.text
+ *
+ * repair("{city: 'Oslo'}") // => "{\"city\": \"Oslo\"}"
+ * repair("{\"city\": \"Os") // => undefined
+ * ```
+ *
+ * @category repairing
+ * @since 0.1.0
+ */
+export const jsonrepair = (options?: { readonly truncated?: Truncated | undefined }): RepairText<InputLimitExceeded> =>
+  Effect.fnUntraced(function*(text) {
+    const { maxRepairLength } = yield* Limits
+    if (text.length > maxRepairLength) {
+      return yield* new InputLimitExceeded({ limit: "maxRepairLength", max: maxRepairLength, size: text.length })
+    }
+    const risks = assess(text)
+    if (risks.missingValue || risks.elided || risks.truncated && options?.truncated !== "close") return Option.none()
+    let repaired: string
+    try {
+      repaired = repairJson(text)
+    } catch {
+      return Option.none()
+    }
+    return Option.some({
+      text: repaired,
+      edits: [Edit.between("jsonrepair", text, repaired)],
+      truncated: risks.truncated
+    })
+  })
+
+/**
+ * What {@link parse} gives: the value, and what was changed to get it. `edits` is empty for a text that was JSON.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Parsed<A> {
+  readonly value: A
+  readonly edits: ReadonlyArray<Edit.Edit>
+  readonly truncated: boolean
+}
+
+/**
+ * Parses a text; asks `repair` once when it is not JSON or does not fit `schema`, and parses its answer like any text.
+ *
+ * Without an answer, or with the same text as the answer, the first failure stands; otherwise that of the repaired text. A
+ * failure of the repair itself is passed on. An empty answer (`{}`, `[]` or `""` for a text that was none of them) is
+ * refused: garbage does not become an empty input.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as JsonSchemaValidator from "@countersign/core/JsonSchemaValidator"
+ * import * as RepairText from "@countersign/core/RepairText"
+ *
+ * const program = RepairText.parse("{city: 'Oslo'}", { repair: RepairText.jsonrepair() })
+ * Effect.runSync(Effect.provide(program, JsonSchemaValidator.layerRefuse)).value // => { city: "Oslo" }
+ * ```
+ *
+ * @category parsing
+ * @since 0.1.0
+ */
+export const parse = Effect.fnUntraced(function*<A = unknown, E = never, R = never>(
+  text: string,
+  options: {
+    readonly schema?: InputSchema<A> | undefined
+    readonly repair?: RepairText<E, R> | undefined
+  }
+): Effect.fn.Return<
+  Parsed<A>,
+  StrictJson.InvalidJson | InputLimitExceeded | SchemaMismatch | UnsupportedSchema | E,
+  JsonSchemaValidator | R
+> {
+  const limits = yield* Limits
+  const read = (candidate: string) =>
+    Effect.flatMap(
+      Effect.fromResult(StrictJson.parse(candidate, { limits })),
+      ({ edits, value }) =>
+        options.schema === undefined
+          ? Effect.succeed({ value: value as A, edits })
+          : Effect.map(options.schema.decode(value), (decoded) => ({ value: decoded, edits }))
+    )
+  const first = yield* Effect.result(read(text))
+  if (Result.isSuccess(first)) return { ...first.success, truncated: false }
+  const error = first.failure
+  if (error._tag === "UnsupportedSchema" || options.repair === undefined) return yield* Effect.fail(error)
+  const answer = yield* options.repair(text, error)
+  if (Option.isNone(answer) || answer.value.text === text || isEmpty(answer.value.text)) {
+    return yield* Effect.fail(error)
+  }
+  const { edits = [], text: repaired, truncated = false } = answer.value
+  const second = yield* read(repaired)
+  return {
+    value: second.value,
+    edits: edits.length > 0 ? edits : [Edit.between("custom", text, repaired)],
+    truncated
+  }
+})
+
+/**
+ * Whether a repaired text holds nothing. Nothing that a model meant to say becomes an empty input.
+ *
+ * @internal
+ */
+export const isEmpty = (text: string): boolean => /^\s*(?:\{\s*\}|\[\s*\]|"\s*"|)\s*$/.test(text)

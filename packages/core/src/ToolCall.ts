@@ -1,0 +1,472 @@
+/**
+ * From what a model proposed to a call that can run: the tool exists, the text is JSON, the input fits the schema, and has been
+ * refined. In this order: find the tool, read the text, decode the input, on failure repair once and start again, refine.
+ *
+ * @since 0.1.0
+ */
+import * as Cause from "effect/Cause"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type { Edit } from "./Edit.ts"
+import { describe } from "./internal/describe.ts"
+import { attemptRepair } from "./internal/repairAttempt.ts"
+import { takesString } from "./internal/stringPlaces.ts"
+import type { JsonSchemaValidator } from "./JsonSchemaValidator.ts"
+import { Limits, type LimitValues } from "./Limits.ts"
+import type { RawToolCall } from "./RawToolCall.ts"
+import type { Refinement, Refinements } from "./Refinement.ts"
+import type { Repair, RepairContext, RepairedToolCall } from "./Repair.ts"
+import * as StrictJson from "./StrictJson.ts"
+import * as Tool from "./Tool.ts"
+import {
+  InvalidToolInput,
+  NoSuchTool,
+  RefinementFailed,
+  type ToolCallError,
+  ToolCallRepairFailed
+} from "./ToolCallError.ts"
+import * as ToolSet from "./ToolSet.ts"
+
+/**
+ * What every call has. `input` is the one input that counts: decoded, repaired and refined. The others are kept to show and to
+ * check it:
+ *
+ * - `rawInput`: as the model sent it.
+ * - `inputSchemaInput`: the JSON value before schema and refinement changed it.
+ * - `edits`: what repair changed; empty for a call that parsed as it came.
+ *
+ * `type`, `toolCallId`, `toolName`, `input`, `title`, `toolMetadata`, `providerExecuted`, `providerMetadata` and `dynamic` are the
+ * AI SDK's tool call part; the rest does not go over the wire.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface CallFields<Name extends string, Input> {
+  readonly type: "tool-call"
+  readonly toolCallId: string
+  readonly toolName: Name
+  readonly input: Input
+  readonly rawInput: unknown
+  readonly inputSchemaInput: unknown
+  readonly edits: ReadonlyArray<Edit>
+  readonly title?: string
+  readonly toolMetadata?: unknown
+  readonly providerExecuted?: boolean
+  readonly providerMetadata?: unknown
+  readonly invalid?: undefined
+}
+
+/**
+ * A call to one of the tools, its input typed by the tool's schema.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type StaticToolCall<Tools extends ToolSet.ToolSet> = {
+  readonly [Name in keyof Tools & string]: CallFields<Name, Tool.Input<Tools[Name]>> & { readonly dynamic?: undefined }
+}[keyof Tools & string]
+
+/**
+ * A call to a tool whose input has no static type: one found at run time, or one that only the provider knows.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface DynamicToolCall extends CallFields<string, unknown> {
+  readonly dynamic: true
+}
+
+/**
+ * A call that can run. `dynamic` tells the two kinds apart; then `toolName` types the input.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ToolCall<Tools extends ToolSet.ToolSet = ToolSet.ToolSet> = StaticToolCall<Tools> | DynamicToolCall
+
+/**
+ * A call that cannot run, to be answered with `error.message`. `toolName` and the provider's fields are those of the proposed
+ * call; `input` is its JSON value where the text parses, else the text.
+ *
+ * Source: the AI SDK's invalid tool call part, `dynamic: true` included; `rawInput` is own.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface InvalidToolCall {
+  readonly type: "tool-call"
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly input: unknown
+  readonly rawInput: unknown
+  readonly dynamic: true
+  readonly invalid: true
+  readonly error: ToolCallError
+  readonly title?: string
+  readonly toolMetadata?: unknown
+  readonly providerExecuted?: boolean
+  readonly providerMetadata?: unknown
+}
+
+/**
+ * What a call is parsed with.
+ *
+ * - `tools`: the step's tools; `undefined` where there are none.
+ * - `repair`: asked once, when the tool is unknown or the input invalid. Not asked where there are no tools, where a limit was
+ *   crossed, or where the tool's own schema is at fault.
+ * - `refine`: by tool name, applied to a valid input.
+ * - `context`: handed to refinements: `tools` by tool name, and `runtime`.
+ * - `instructions` and `messages`: of the step, handed to the repair.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options<Tools extends ToolSet.ToolSet, RepairR = never, RefineR = never> {
+  readonly tools: Tools | undefined
+  readonly repair?: Repair<unknown, RepairR> | undefined
+  readonly refine?: Refinements<Tools, RefineR> | undefined
+  readonly context?:
+    | { readonly tools?: { readonly [toolName: string]: unknown }; readonly runtime?: unknown }
+    | undefined
+  readonly instructions?: string | ReadonlyArray<unknown> | undefined
+  readonly messages?: ReadonlyArray<unknown> | undefined
+}
+
+/** A call whose input fits its schema, not yet refined. */
+interface Decoded {
+  readonly toolName: string
+  readonly tool: Tool.Any | undefined
+  readonly input: unknown
+  readonly inputSchemaInput: unknown
+  readonly edits: ReadonlyArray<Edit>
+}
+
+/**
+ * Parses a proposed call.
+ *
+ * Fails with `NoSuchTool` or `InvalidToolInput`; with `ToolCallRepairFailed` where the repair itself failed; with
+ * `RefinementFailed` where the refinement did. After a repair the failure is that of the repaired call.
+ *
+ * Source: the AI SDKs' `parseToolCall`; where they differ, `docs/differences.md` says which is followed.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ * import * as JsonSchemaValidator from "@countersign/core/JsonSchemaValidator"
+ * import * as Tool from "@countersign/core/Tool"
+ * import * as ToolCall from "@countersign/core/ToolCall"
+ * import * as ToolSet from "@countersign/core/ToolSet"
+ *
+ * const tools = ToolSet.make(Tool.make("weather", { inputSchema: Schema.Struct({ city: Schema.String }) }))
+ * const parse = (input: string) =>
+ *   ToolCall.parse({ toolCallId: "1", toolName: "weather", input }, { tools }).pipe(
+ *     Effect.provide(JsonSchemaValidator.layerRefuse)
+ *   )
+ *
+ * Effect.runSync(parse("{\"city\":\"Oslo\"}")).input // => { city: "Oslo" }
+ * Effect.runSync(Effect.flip(parse("{}"))).message // => "Invalid input for tool weather: /city: missing required key"
+ * ```
+ *
+ * @category parsing
+ * @since 0.1.0
+ */
+export const parse: <const Tools extends ToolSet.ToolSet, RepairR = never, RefineR = never>(
+  raw: RawToolCall,
+  options: Options<Tools, RepairR, RefineR>
+) => Effect.Effect<ToolCall<Tools>, ToolCallError, JsonSchemaValidator | RepairR | RefineR> = Effect.fnUntraced(
+  function*(raw, options) {
+    const decoded = yield* decodeOrRepair(raw, options)
+    const input = yield* refineInput(raw, decoded, options)
+    // The input has been checked against the schema of the tool of that name, which is what the type says.
+    return toToolCall(raw, { ...decoded, input }) as any
+  }
+)
+
+/**
+ * Parses a proposed call and never fails: what cannot run comes back as an {@link InvalidToolCall}, to be answered.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as JsonSchemaValidator from "@countersign/core/JsonSchemaValidator"
+ * import * as ToolCall from "@countersign/core/ToolCall"
+ *
+ * const raw = { toolCallId: "1", toolName: "weather", input: "{}" }
+ * const program = ToolCall.parseOrInvalid(raw, { tools: {} })
+ * const call = Effect.runSync(Effect.provide(program, JsonSchemaValidator.layerRefuse))
+ * call.invalid && call.error.message // => "Model tried to call unavailable tool 'weather'. No tools are available."
+ * ```
+ *
+ * @category parsing
+ * @since 0.1.0
+ */
+export const parseOrInvalid = <const Tools extends ToolSet.ToolSet, RepairR = never, RefineR = never>(
+  raw: RawToolCall,
+  options: Options<Tools, RepairR, RefineR>
+): Effect.Effect<ToolCall<Tools> | InvalidToolCall, never, JsonSchemaValidator | RepairR | RefineR> =>
+  Effect.catch(
+    parse(raw, options),
+    (error) => Effect.map(Limits, (limits) => toInvalidToolCall(raw, options.tools, error, limits))
+  )
+
+/**
+ * Parses the calls of one step, each as {@link parseOrInvalid} does: one bad call does not keep the others from running. The order
+ * is kept. At most `concurrency` calls are worked on at a time, 8 if not given.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as JsonSchemaValidator from "@countersign/core/JsonSchemaValidator"
+ * import * as Tool from "@countersign/core/Tool"
+ * import * as ToolCall from "@countersign/core/ToolCall"
+ * import * as ToolSet from "@countersign/core/ToolSet"
+ *
+ * const calls = ["a", "b"].map((toolName) => ({ toolCallId: toolName, toolName, input: "" }))
+ * const tools = ToolSet.make(Tool.make("b", { inputSchema: () => Tool.make("b").inputSchema }))
+ * const program = ToolCall.parseAll(calls, { tools })
+ * Effect.runSync(Effect.provide(program, JsonSchemaValidator.layerRefuse)).map((call) => call.toolName) // => ["a", "b"]
+ * ```
+ *
+ * @category parsing
+ * @since 0.1.0
+ */
+export const parseAll = <const Tools extends ToolSet.ToolSet, RepairR = never, RefineR = never>(
+  raws: ReadonlyArray<RawToolCall>,
+  options: Options<Tools, RepairR, RefineR> & { readonly concurrency?: number | undefined }
+): Effect.Effect<Array<ToolCall<Tools> | InvalidToolCall>, never, JsonSchemaValidator | RepairR | RefineR> =>
+  Effect.forEach(raws, (raw) => parseOrInvalid(raw, options), { concurrency: options.concurrency ?? 8 })
+
+/**
+ * The input of a call as a message history needs it: providers reject a history in which a call's input is not a JSON object, so
+ * anything else becomes `{}`. What the model really sent stays in `rawInput`.
+ *
+ * @example
+ * ```ts
+ * import * as ToolCall from "@countersign/core/ToolCall"
+ *
+ * ToolCall.historyInput({ input: { city: "Oslo" } }) // => { city: "Oslo" }
+ * ToolCall.historyInput({ input: "{\"city\":" }) // => {}
+ * ```
+ *
+ * @category getters
+ * @since 0.1.0
+ */
+export const historyInput = (call: { readonly input: unknown }): object =>
+  typeof call.input === "object" && call.input !== null && !Array.isArray(call.input) ? call.input : {}
+
+const decodeOrRepair = Effect.fnUntraced(function*<Tools extends ToolSet.ToolSet, RepairR, RefineR>(
+  raw: RawToolCall,
+  options: Options<Tools, RepairR, RefineR>
+): Effect.fn.Return<
+  Decoded,
+  NoSuchTool | InvalidToolInput | ToolCallRepairFailed,
+  JsonSchemaValidator | RepairR
+> {
+  const { repair, tools } = options
+  const first = yield* Effect.result(decode(raw, tools))
+  if (Result.isSuccess(first)) return first.success
+  const error = first.failure
+  if (repair === undefined || tools === undefined || !isRepairable(error)) return yield* Effect.fail(error)
+
+  const failed = (reason: string, cause: unknown) =>
+    new ToolCallRepairFailed({
+      toolCallId: raw.toolCallId,
+      toolName: raw.toolName,
+      reason,
+      cause,
+      originalError: error
+    })
+  const context = yield* repairContext(raw, tools, error, options)
+  const answer = yield* attemptRepair(repair, context, 1).pipe(
+    Effect.catchCause((cause) => Effect.fail(failed(reasonOf(cause), Cause.squash(cause))))
+  )
+  if (Option.isNone(answer)) return yield* Effect.fail(error)
+  const repaired = answer.value
+  if (repaired.toolCallId !== raw.toolCallId) {
+    return yield* Effect.fail(failed("the repair answered with the id of another call", repaired.toolCallId))
+  }
+  if (isBlank(repaired.input)) return yield* Effect.fail(error)
+  const second = yield* decode(proposal(raw, repaired), tools)
+  const edits = repaired.edits === undefined || repaired.edits.length === 0 ? [{ kind: "custom" }] : repaired.edits
+  return { ...second, edits: [...edits, ...second.edits] }
+})
+
+/** Of a repaired call only the name and the input count; who runs it is not for a repair to say. */
+const proposal = (raw: RawToolCall, repaired: RepairedToolCall): RawToolCall => ({
+  ...raw,
+  toolName: repaired.toolName,
+  input: repaired.input
+})
+
+const isRepairable = (error: NoSuchTool | InvalidToolInput): boolean =>
+  error._tag === "NoSuchTool" || error.cause._tag === "InvalidJson" || error.cause._tag === "SchemaMismatch"
+
+const isBlank = (input: unknown): boolean => input === undefined || typeof input === "string" && input.trim() === ""
+
+const decode = Effect.fnUntraced(function*(
+  raw: RawToolCall,
+  tools: ToolSet.ToolSet | undefined
+): Effect.fn.Return<Decoded, NoSuchTool | InvalidToolInput, JsonSchemaValidator> {
+  const { toolCallId, toolName } = raw
+  const tool = tools === undefined ? undefined : ToolSet.get(tools, toolName)
+  if (tool === undefined && !(raw.providerExecuted === true && raw.dynamic === true)) {
+    return yield* new NoSuchTool({
+      toolCallId,
+      toolName,
+      ...tools === undefined ? {} : { availableTools: ToolSet.names(tools) }
+    })
+  }
+  const invalid = (cause: InvalidToolInput["cause"]) => new InvalidToolInput({ toolCallId, toolName, cause })
+  const limits = yield* Limits
+  const read = yield* Effect.mapError(readInput(raw.input, tool, limits), invalid)
+  // The decoder gets a value of its own: a validator that changes what it is given must not change what is kept.
+  const inputSchemaInput = StrictJson.clone(read.value)
+  if (tool === undefined) return { toolName, tool, input: read.value, inputSchemaInput, edits: read.edits }
+  const input = yield* Effect.mapError(
+    tool.inputSchema.decode(read.value),
+    (cause) => invalid(cause._tag === "UnsupportedSchema" ? Tool.named(cause, toolName) : cause)
+  )
+  return { toolName, tool, input, inputSchemaInput, edits: read.edits }
+})
+
+const readInput = (
+  input: unknown,
+  tool: Tool.Any | undefined,
+  limits: LimitValues
+): Effect.Effect<StrictJson.Parsed, StrictJson.InvalidJson | InvalidToolInput["cause"]> => {
+  if (isBlank(input)) return Effect.succeed({ value: {}, edits: [] })
+  if (typeof input !== "string") {
+    const refusal = StrictJson.inspect(input, limits)
+    return refusal === undefined ? Effect.succeed({ value: StrictJson.clone(input), edits: [] }) : Effect.fail(refusal)
+  }
+  const parsed = StrictJson.parse(input, { limits })
+  if (Result.isSuccess(parsed)) return Effect.succeed(parsed.success)
+  const error = parsed.failure
+  if (tool === undefined || error._tag !== "InvalidJson" || error.reason !== "unsafe-integer") return Effect.fail(error)
+  // Only now is the JSON Schema needed: to see whether the digits may be kept as a string.
+  return Effect.matchEffect(tool.inputSchema.jsonSchema, {
+    onFailure: () => Effect.fail(error),
+    onSuccess: (schema) =>
+      Effect.fromResult(StrictJson.parse(input, { limits, keepDigits: (path) => takesString(schema, path) }))
+  })
+}
+
+const repairContext = Effect.fnUntraced(function*<Tools extends ToolSet.ToolSet>(
+  raw: RawToolCall,
+  tools: Tools,
+  error: NoSuchTool | InvalidToolInput,
+  options: Options<Tools, any, any>
+): Effect.fn.Return<RepairContext, never, JsonSchemaValidator> {
+  const services = yield* Effect.context<JsonSchemaValidator>()
+  const descriptions: Record<string, RepairContext["tools"][string]> = Object.create(null)
+  for (const name of ToolSet.names(tools)) {
+    const { description, kind, title } = tools[name]!
+    descriptions[name] = { name, kind, title, description: typeof description === "string" ? description : undefined }
+  }
+  return {
+    toolCall: raw,
+    error,
+    tools: descriptions,
+    inputSchema: (toolName) => {
+      const tool = ToolSet.get(tools, toolName)
+      return tool === undefined
+        ? Effect.fail(new NoSuchTool({ toolCallId: raw.toolCallId, toolName, availableTools: ToolSet.names(tools) }))
+        : Effect.mapError(tool.inputSchema.jsonSchema, (cause) => Tool.named(cause, toolName))
+    },
+    instructions: options.instructions,
+    messages: options.messages ?? [],
+    check: (toolCall) =>
+      decode(proposal(raw, toolCall), tools).pipe(
+        Effect.match({ onFailure: Option.some, onSuccess: () => Option.none() }),
+        Effect.provideContext(services)
+      )
+  }
+})
+
+const refineInput = Effect.fnUntraced(function*<Tools extends ToolSet.ToolSet, RefineR>(
+  raw: RawToolCall,
+  decoded: Decoded,
+  options: Options<Tools, any, RefineR>
+): Effect.fn.Return<unknown, RefinementFailed, JsonSchemaValidator | RefineR> {
+  const { tool, toolName } = decoded
+  const refine = own(options.refine, toolName) as Refinement<unknown, unknown, RefineR> | undefined
+  if (refine === undefined) return decoded.input
+  const failed = (reason: string, cause: unknown) =>
+    new RefinementFailed({ toolCallId: raw.toolCallId, toolName, reason, cause })
+  const refined = yield* Effect.suspend(() =>
+    refine(decoded.input, {
+      toolCallId: raw.toolCallId,
+      toolName,
+      tool,
+      toolContext: own(options.context?.tools, toolName),
+      runtimeContext: options.context?.runtime
+    })
+  ).pipe(Effect.catchCause((cause) => Effect.fail(failed(reasonOf(cause), Cause.squash(cause)))))
+  if (tool === undefined) {
+    const refusal = StrictJson.inspect(refined, yield* Limits)
+    return refusal === undefined ? refined : yield* Effect.fail(failed(`its result is ${refusal.message}`, refusal))
+  }
+  return yield* Effect.mapError(
+    tool.inputSchema.validate(refined),
+    (cause) => failed(`its result does not fit the input schema: ${cause.message}`, cause)
+  )
+})
+
+const own = (record: object | undefined, key: string): unknown =>
+  record !== undefined && Object.hasOwn(record, key) ? (record as Record<string, unknown>)[key] : undefined
+
+/** A typed failure was written to be read; of a crash only the kind is shown. */
+const reasonOf = (cause: Cause.Cause<unknown>): string => {
+  const error = Cause.findErrorOption(cause)
+  if (Option.isSome(error)) return describe(error.value)
+  const defect = Cause.squash(cause)
+  return `it crashed (${defect instanceof Error ? defect.name : typeof defect})`
+}
+
+const callFields = (raw: RawToolCall, tool: Tool.Any | undefined) => ({
+  type: "tool-call" as const,
+  toolCallId: raw.toolCallId,
+  ...tool?.title === undefined ? {} : { title: tool.title },
+  ...tool?.metadata === undefined || tool.metadata === null ? {} : { toolMetadata: tool.metadata },
+  ...raw.providerExecuted === undefined ? {} : { providerExecuted: raw.providerExecuted },
+  ...raw.providerMetadata === undefined ? {} : { providerMetadata: raw.providerMetadata }
+})
+
+const toToolCall = (raw: RawToolCall, { edits, input, inputSchemaInput, tool, toolName }: Decoded) => ({
+  ...callFields(raw, tool),
+  toolName,
+  input,
+  rawInput: raw.input ?? "",
+  inputSchemaInput,
+  edits,
+  ...tool === undefined || tool.kind === "dynamic" ? { dynamic: true as const } : {}
+})
+
+const toInvalidToolCall = (
+  raw: RawToolCall,
+  tools: ToolSet.ToolSet | undefined,
+  error: ToolCallError,
+  limits: LimitValues
+): InvalidToolCall => ({
+  ...callFields(raw, tools === undefined ? undefined : ToolSet.get(tools, raw.toolName)),
+  toolName: raw.toolName,
+  input: shownInput(raw.input, limits),
+  rawInput: raw.input ?? "",
+  dynamic: true,
+  invalid: true,
+  error
+})
+
+/** The JSON value of the input where there is one, else its text; never `undefined`, which JSON would drop. */
+const shownInput = (input: unknown, limits: LimitValues): unknown => {
+  if (typeof input === "string") {
+    return Result.match(StrictJson.parse(input, { limits }), {
+      onFailure: () => input,
+      onSuccess: ({ value }) => value
+    })
+  }
+  if (input === undefined) return ""
+  return StrictJson.inspect(input, limits) === undefined ? StrictJson.clone(input) : {}
+}

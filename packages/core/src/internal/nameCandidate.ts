@@ -1,0 +1,28 @@
+/**
+ * The one tool that a misspelt name can only have meant.
+ *
+ * @internal
+ */
+export const nameCandidate = (name: string, names: ReadonlyArray<string>): string | undefined => {
+  const bare = withoutDecoration(name)
+  if (names.includes(bare)) return bare
+  const key = comparable(bare)
+  if (key === "") return undefined
+  const candidates = names.filter((candidate) => comparable(candidate) === key)
+  return candidates.length === 1 ? candidates[0] : undefined
+}
+
+const withoutDecoration = (name: string): string =>
+  name
+    // Control tokens of a chat template, and all that follows them.
+    .replace(/<\|[^]*$/, "")
+    .trim()
+    .replace(/^["'`]+|["'`]+$/g, "")
+    // The namespace that chat templates give to all tools alike.
+    .replace(/^(?:functions?|tools?|default_api)[.:]/i, "")
+    // The position of the call, and empty call parentheses.
+    .replace(/:\d+$/, "")
+    .replace(/\(\s*\)$/, "")
+    .trim()
+
+const comparable = (name: string): string => name.toLowerCase().replace(/[\s_-]+/g, "")
