@@ -2,8 +2,8 @@
  * One input schema, however it was written: an Effect Schema, any Standard Schema v1 (zod, valibot, arktype) or a raw JSON
  * Schema.
  *
- * It gives the JSON Schema that a model is shown, and a decoder that is compiled once, on first use. Nothing is compiled
- * when the schema is declared.
+ * It gives a decoder that is compiled once, on first use, and the JSON Schema that a model is shown. Nothing is compiled when
+ * the schema is declared.
  *
  * @since 0.1.0
  */
@@ -20,9 +20,20 @@ import { type Dialect, type JsonSchema, JsonSchemaValidator, UnsupportedSchema }
 const TypeId = "~@countersign/core/InputSchema"
 
 /**
+ * How a schema was written: what {@link toJsonSchema} reads.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Written =
+  | { readonly _tag: "EffectSchema"; readonly schema: Schema.Codec<any, any> }
+  | { readonly _tag: "StandardSchema"; readonly schema: StandardSchemaV1; readonly jsonSchema: JsonSchema | undefined }
+  | { readonly _tag: "JsonSchema"; readonly schema: JsonSchema; readonly dialect: Dialect | undefined }
+
+/**
  * A normalised input schema.
  *
- * - `jsonSchema`: what a model is shown. Fails where the schema cannot be written as JSON Schema.
+ * - `written`: how it was written.
  * - `decode`: a JSON value to the typed input. Fails with every place that does not fit.
  * - `validate`: whether an already decoded input, as a refinement returns it, still fits.
  *
@@ -31,7 +42,7 @@ const TypeId = "~@countersign/core/InputSchema"
  */
 export interface InputSchema<out A = unknown> {
   readonly [TypeId]: typeof TypeId
-  readonly jsonSchema: Effect.Effect<JsonSchema, UnsupportedSchema>
+  readonly written: () => Written
   readonly decode: (value: unknown) => Effect.Effect<A, SchemaMismatch | UnsupportedSchema, JsonSchemaValidator>
   readonly validate: (input: unknown) => Effect.Effect<A, SchemaMismatch | UnsupportedSchema, JsonSchemaValidator>
 }
@@ -83,12 +94,11 @@ export const isInputSchema = (u: unknown): u is InputSchema => Predicate.hasProp
  *
  * @example
  * ```ts
- * import * as Effect from "effect/Effect"
  * import * as Schema from "effect/Schema"
  * import * as InputSchema from "@countersign/core/InputSchema"
  *
- * const city = InputSchema.make(Schema.Struct({ city: Schema.String }))
- * Effect.runSync(city.jsonSchema) // => { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false }
+ * const schema = InputSchema.make(Schema.Struct({ city: Schema.String }))
+ * schema.written()._tag // => "EffectSchema"
  * ```
  *
  * @category constructors
@@ -111,7 +121,7 @@ const fromLazy = (build: () => Source): InputSchema => {
   const get = () => built ??= fromSource(build())
   return {
     [TypeId]: TypeId,
-    jsonSchema: Effect.suspend(() => get().jsonSchema),
+    written: () => get().written(),
     decode: (value) => Effect.suspend(() => get().decode(value)),
     validate: (input) => Effect.suspend(() => get().validate(input))
   }
@@ -146,10 +156,7 @@ export const fromEffectSchema = <A, I>(schema: Schema.Codec<A, I>): InputSchema<
     )
   return {
     [TypeId]: TypeId,
-    jsonSchema: memoEffect(() => {
-      const { definitions, schema: root } = Schema.toJsonSchemaDocument(schema, { onExcessProperty: "error" })
-      return Object.keys(definitions).length === 0 ? root : { ...root, $defs: definitions }
-    }),
+    written: () => ({ _tag: "EffectSchema", schema }),
     decode: run(decoder),
     validate: run(validator)
   }
@@ -159,8 +166,8 @@ export const fromEffectSchema = <A, I>(schema: Schema.Codec<A, I>): InputSchema<
  * A Standard Schema v1: zod, valibot, arktype and others. The library's own rules hold, among them what it does with
  * unknown keys.
  *
- * `jsonSchema` is taken from `~standard.jsonSchema` where the library has it; for the others (zod 3, valibot) pass it as an
- * option, or a model cannot be shown the schema.
+ * The JSON Schema is taken from `~standard.jsonSchema` where the library has it; for the others (zod 3, valibot) pass it as
+ * the option `jsonSchema`, or a model cannot be shown the schema.
  *
  * A library checks what comes in, not what it made of it. So a refinement of a schema that transforms its input must return
  * something that the schema takes again.
@@ -192,14 +199,7 @@ export const fromStandardSchema = <A>(
   })
   return {
     [TypeId]: TypeId,
-    jsonSchema: memoEffect(() => {
-      if (options?.jsonSchema !== undefined) return options.jsonSchema
-      const standard = schema["~standard"] as Partial<StandardJSONSchemaV1["~standard"]>
-      if (standard.jsonSchema === undefined) {
-        throw new Error(`the schema library ${standard.vendor} gives no JSON Schema: pass one with fromStandardSchema`)
-      }
-      return standard.jsonSchema.input({ target: "draft-07" })
-    }),
+    written: () => ({ _tag: "StandardSchema", schema, jsonSchema: options?.jsonSchema }),
     decode,
     validate: decode
   }
@@ -255,9 +255,53 @@ export const fromJsonSchema = (
   })
   return {
     [TypeId]: TypeId,
-    jsonSchema: Effect.succeed(schema),
+    written: () => ({ _tag: "JsonSchema", schema, dialect: options?.dialect }),
     decode,
     validate: decode
+  }
+}
+
+/**
+ * The JSON Schema that a model is shown. Fails where a schema has none: a library that gives none (zod 3, valibot), or a type
+ * that JSON Schema cannot express.
+ *
+ * A function of its own, so that a program which only decodes does not carry the code that writes JSON Schemas.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ * import * as InputSchema from "@countersign/core/InputSchema"
+ *
+ * const schema = InputSchema.make(Schema.Struct({ city: Schema.String }))
+ * Effect.runSync(InputSchema.toJsonSchema(schema)) // => { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false }
+ * ```
+ *
+ * @category converting
+ * @since 0.1.0
+ */
+export const toJsonSchema = (schema: InputSchema): Effect.Effect<JsonSchema, UnsupportedSchema> =>
+  Effect.try({
+    try: () => writeJsonSchema(schema.written()),
+    catch: (error) => new UnsupportedSchema({ reason: error instanceof Error ? error.message : String(error) })
+  })
+
+const writeJsonSchema = (written: Written): JsonSchema => {
+  switch (written._tag) {
+    case "JsonSchema":
+      return written.schema
+    case "EffectSchema": {
+      const { definitions, schema } = Schema.toJsonSchemaDocument(written.schema, { onExcessProperty: "error" })
+      return Object.keys(definitions).length === 0 ? schema : { ...schema, $defs: definitions }
+    }
+    case "StandardSchema": {
+      if (written.jsonSchema !== undefined) return written.jsonSchema
+      const standard = written.schema["~standard"] as Partial<StandardJSONSchemaV1["~standard"]>
+      if (standard.jsonSchema === undefined) {
+        throw new Error(`the schema library ${standard.vendor} gives no JSON Schema: pass one with fromStandardSchema`)
+      }
+      return standard.jsonSchema.input({ target: "draft-07" })
+    }
   }
 }
 
@@ -267,12 +311,4 @@ const crashed = (defect: unknown): UnsupportedSchema =>
 const memo = <A>(build: () => A): () => A => {
   let built: { readonly value: A } | undefined
   return () => (built ??= { value: build() }).value
-}
-
-const memoEffect = (build: () => JsonSchema): Effect.Effect<JsonSchema, UnsupportedSchema> => {
-  const get = memo(build)
-  return Effect.try({
-    try: get,
-    catch: (error) => new UnsupportedSchema({ reason: error instanceof Error ? error.message : String(error) })
-  })
 }

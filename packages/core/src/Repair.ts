@@ -9,6 +9,7 @@ import { dual } from "effect/Function"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { Edit } from "./Edit.ts"
+import * as InputSchema from "./InputSchema.ts"
 import { nameCandidate } from "./internal/nameCandidate.ts"
 import { attemptRepair } from "./internal/repairAttempt.ts"
 import type { JsonSchema, UnsupportedSchema } from "./JsonSchemaValidator.ts"
@@ -38,7 +39,7 @@ export interface ToolDescription {
  * - `toolCall`: the failing call as it was proposed.
  * - `error`: why it failed.
  * - `tools`: the step's tools by name; look up own properties only.
- * - `inputSchema`: the JSON Schema of a tool's input.
+ * - `inputSchema`: the schema of a tool's input; `InputSchema.toJsonSchema` writes it as JSON Schema.
  * - `instructions`: the step's instructions, as text or as messages; `messages`: the step's messages, without the answer that
  *   holds the call.
  * - `check`: whether a call would parse; gives the failure if not. Nothing is refined or run.
@@ -53,7 +54,7 @@ export interface RepairContext {
   readonly toolCall: RawToolCall
   readonly error: NoSuchTool | InvalidToolInput
   readonly tools: { readonly [name: string]: ToolDescription }
-  readonly inputSchema: (toolName: string) => Effect.Effect<JsonSchema, NoSuchTool | UnsupportedSchema>
+  readonly inputSchema: (toolName: string) => Effect.Effect<InputSchema.InputSchema, NoSuchTool>
   readonly instructions: string | ReadonlyArray<unknown> | undefined
   readonly messages: ReadonlyArray<unknown>
   readonly check: (toolCall: RawToolCall) => Effect.Effect<Option.Option<NoSuchTool | InvalidToolInput>>
@@ -219,7 +220,7 @@ export const fromText = <E, R>(repair: RepairText.RepairText<E, R>): Repair<E, R
 
 // Digits are not judged here: where they may be kept depends on the schema, which parsing the proposal asks.
 const isFilledObject = (text: string, limits: typeof Limits.Service): boolean => {
-  const parsed = StrictJson.parse(text, { limits, keepDigits: () => true })
+  const parsed = StrictJson.parse(text, { limits, keepDigits: true })
   if (Result.isFailure(parsed)) return false
   const { value } = parsed.success
   return typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
@@ -320,7 +321,7 @@ export const fromModel = <E, R>(
 ): Repair<E | NoSuchTool | UnsupportedSchema, R> =>
   Effect.fnUntraced(function*({ error, inputSchema, instructions, messages, toolCall }) {
     if (error._tag !== "InvalidToolInput") return Option.none()
-    const schema = yield* inputSchema(toolCall.toolName)
+    const schema = yield* Effect.flatMap(inputSchema(toolCall.toolName), InputSchema.toJsonSchema)
     const answer = yield* ask({
       prompt: prompt(toolCall, error, schema),
       toolCall,

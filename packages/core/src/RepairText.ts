@@ -56,9 +56,9 @@ export type Truncated = "refuse" | "close"
  * Repairs with the `jsonrepair` package, on text of at most `Limits.maxRepairLength` characters; a longer one fails with
  * `InputLimitExceeded`, since its cost grows faster than the text.
  *
- * `None` for what that package would decide in silence: a key without a value, an elision (`...`), and, unless `truncated`
- * is `"close"`, a text that ends in the middle of something. Closing brackets that are only missing at the end of complete
- * values are added.
+ * `None` for what that package would decide in silence: a key without a value, an elision (`...`), a backslash that JSON does
+ * not know (it would be dropped from a Windows path), unpaired quotes, and, unless `truncated` is `"close"`, a text that ends in
+ * the middle of something. Closing brackets that are only missing at the end of complete values are added.
  *
  * @example
  * ```ts
@@ -84,7 +84,7 @@ export const jsonrepair = (options?: { readonly truncated?: Truncated | undefine
       return yield* new InputLimitExceeded({ limit: "maxRepairLength", max: maxRepairLength, size: text.length })
     }
     const risks = assess(text)
-    if (risks.missingValue || risks.elided || risks.truncated && options?.truncated !== "close") return Option.none()
+    if (risks.guessed || risks.truncated && options?.truncated !== "close") return Option.none()
     let repaired: string
     try {
       repaired = repairJson(text)

@@ -66,15 +66,15 @@ export class InvalidJson extends Schema.TaggedError<InvalidJson>("@countersign/c
  * What {@link parse} takes beside the text.
  *
  * - `limits`: the bounds; {@link Limits.defaults} when absent.
- * - `keepDigits`: whether the place takes a string. There an integer beyond 2^53 is kept as the string of its digits;
- *   everywhere else it is refused. Absent: refused everywhere.
+ * - `keepDigits`: keep every integer beyond 2^53 as the string of its digits, with an edit that says so, instead of refusing
+ *   it. For a caller that knows, or finds out, that a string is taken there.
  *
  * @category models
  * @since 0.1.0
  */
 export interface ParseOptions {
   readonly limits?: Limits.LimitValues | undefined
-  readonly keepDigits?: ((path: ReadonlyArray<string | number>) => boolean) | undefined
+  readonly keepDigits?: boolean | undefined
 }
 
 /**
@@ -143,7 +143,7 @@ const parseSlowly = (
   limits: Limits.LimitValues,
   keepDigits: ParseOptions["keepDigits"]
 ): Result.Result<Parsed, InvalidJson | Limits.InputLimitExceeded> => {
-  const read = JsonReader.read(text, { maxDepth: limits.maxDepth, keepDigits: keepDigits ?? (() => false) })
+  const read = JsonReader.read(text, { maxDepth: limits.maxDepth, keepDigits: keepDigits ?? false })
   switch (read._tag) {
     case "Read": {
       const refusal = inspect(read.value, limits)

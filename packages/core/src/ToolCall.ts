@@ -6,13 +6,14 @@
  */
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import { unescapeToken } from "effect/JsonPointer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import type { Edit } from "./Edit.ts"
+import * as Edit from "./Edit.ts"
+import type { SchemaMismatch } from "./InputIssue.ts"
 import { describe } from "./internal/describe.ts"
 import { attemptRepair } from "./internal/repairAttempt.ts"
-import { takesString } from "./internal/stringPlaces.ts"
-import type { JsonSchemaValidator } from "./JsonSchemaValidator.ts"
+import type { JsonSchemaValidator, UnsupportedSchema } from "./JsonSchemaValidator.ts"
 import { Limits, type LimitValues } from "./Limits.ts"
 import type { RawToolCall } from "./RawToolCall.ts"
 import type { Refinement, Refinements } from "./Refinement.ts"
@@ -49,7 +50,7 @@ export interface CallFields<Name extends string, Input> {
   readonly input: Input
   readonly rawInput: unknown
   readonly inputSchemaInput: unknown
-  readonly edits: ReadonlyArray<Edit>
+  readonly edits: ReadonlyArray<Edit.Edit>
   readonly title?: string
   readonly toolMetadata?: unknown
   readonly providerExecuted?: boolean
@@ -139,7 +140,7 @@ interface Decoded {
   readonly tool: Tool.Any | undefined
   readonly input: unknown
   readonly inputSchemaInput: unknown
-  readonly edits: ReadonlyArray<Edit>
+  readonly edits: ReadonlyArray<Edit.Edit>
 }
 
 /**
@@ -282,15 +283,15 @@ const decodeOrRepair = Effect.fnUntraced(function*<Tools extends ToolSet.ToolSet
   const answer = yield* attemptRepair(repair, context, 1).pipe(
     Effect.catchCause((cause) => Effect.fail(failed(reasonOf(cause), Cause.squash(cause))))
   )
+  if (!isAnswer(answer)) return yield* Effect.fail(failed("it answered with something that is not a tool call", answer))
   if (Option.isNone(answer)) return yield* Effect.fail(error)
   const repaired = answer.value
   if (repaired.toolCallId !== raw.toolCallId) {
-    return yield* Effect.fail(failed("the repair answered with the id of another call", repaired.toolCallId))
+    return yield* Effect.fail(failed("it answered with the id of another call", repaired.toolCallId))
   }
   if (isBlank(repaired.input)) return yield* Effect.fail(error)
   const second = yield* decode(proposal(raw, repaired), tools)
-  const edits = repaired.edits === undefined || repaired.edits.length === 0 ? [{ kind: "custom" }] : repaired.edits
-  return { ...second, edits: [...edits, ...second.edits] }
+  return { ...second, edits: [...editsOf(raw, repaired), ...second.edits] }
 })
 
 /** Of a repaired call only the name and the input count; who runs it is not for a repair to say. */
@@ -299,6 +300,18 @@ const proposal = (raw: RawToolCall, repaired: RepairedToolCall): RawToolCall => 
   toolName: repaired.toolName,
   input: repaired.input
 })
+
+/** Repairs are written by users, in JavaScript too: what comes back may be anything. */
+const isAnswer = (answer: Option.Option<RepairedToolCall>): boolean =>
+  Option.isOption(answer) && (Option.isNone(answer) || typeof Option.getOrUndefined(answer)?.toolName === "string")
+
+/** A repair that names no edits still made one. */
+const editsOf = (raw: RawToolCall, { edits = [], input }: RepairedToolCall): ReadonlyArray<Edit.Edit> => {
+  if (edits.length > 0) return edits
+  return typeof raw.input === "string" && typeof input === "string"
+    ? [Edit.between("custom", raw.input, input)]
+    : [{ kind: "custom" }]
+}
 
 const isRepairable = (error: NoSuchTool | InvalidToolInput): boolean =>
   error._tag === "NoSuchTool" || error.cause._tag === "InvalidJson" || error.cause._tag === "SchemaMismatch"
@@ -318,39 +331,80 @@ const decode = Effect.fnUntraced(function*(
       ...tools === undefined ? {} : { availableTools: ToolSet.names(tools) }
     })
   }
-  const invalid = (cause: InvalidToolInput["cause"]) => new InvalidToolInput({ toolCallId, toolName, cause })
+  const invalid = (cause: InvalidToolInput["cause"]) =>
+    new InvalidToolInput({
+      toolCallId,
+      toolName,
+      cause: cause._tag === "UnsupportedSchema" ? Tool.named(cause, toolName) : cause
+    })
   const limits = yield* Limits
-  const read = yield* Effect.mapError(readInput(raw.input, tool, limits), invalid)
-  // The decoder gets a value of its own: a validator that changes what it is given must not change what is kept.
-  const inputSchemaInput = StrictJson.clone(read.value)
-  if (tool === undefined) return { toolName, tool, input: read.value, inputSchemaInput, edits: read.edits }
-  const input = yield* Effect.mapError(
-    tool.inputSchema.decode(read.value),
-    (cause) => invalid(cause._tag === "UnsupportedSchema" ? Tool.named(cause, toolName) : cause)
-  )
-  return { toolName, tool, input, inputSchemaInput, edits: read.edits }
+  const read = readInput(raw.input, limits)
+  if (Result.isFailure(read)) {
+    const error = read.failure
+    if (tool === undefined || error._tag !== "InvalidJson" || error.reason !== "unsafe-integer") {
+      return yield* Effect.fail(invalid(error))
+    }
+    return yield* Effect.mapError(decodeKeepingDigits(raw.input as string, tool, limits, error), invalid)
+  }
+  return yield* Effect.mapError(decodeValue(read.success.value, tool, toolName), invalid)
 })
 
-const readInput = (
-  input: unknown,
+const readInput = (input: unknown, limits: LimitValues): ReturnType<typeof StrictJson.parse> => {
+  if (isBlank(input)) return Result.succeed({ value: {}, edits: [] })
+  if (typeof input === "string") return StrictJson.parse(input, { limits })
+  const refusal = StrictJson.inspect(input, limits)
+  return refusal === undefined ? Result.succeed({ value: StrictJson.clone(input), edits: [] }) : Result.fail(refusal)
+}
+
+const decodeValue = (
+  value: unknown,
   tool: Tool.Any | undefined,
-  limits: LimitValues
-): Effect.Effect<StrictJson.Parsed, StrictJson.InvalidJson | InvalidToolInput["cause"]> => {
-  if (isBlank(input)) return Effect.succeed({ value: {}, edits: [] })
-  if (typeof input !== "string") {
-    const refusal = StrictJson.inspect(input, limits)
-    return refusal === undefined ? Effect.succeed({ value: StrictJson.clone(input), edits: [] }) : Effect.fail(refusal)
+  toolName: string,
+  edits: ReadonlyArray<Edit.Edit> = []
+): Effect.Effect<Decoded, SchemaMismatch | UnsupportedSchema, JsonSchemaValidator> => {
+  // The decoder gets a value of its own: a validator that changes what it is given must not change what is kept.
+  const inputSchemaInput = StrictJson.clone(value)
+  return Effect.map(
+    tool === undefined ? Effect.succeed(value) : tool.inputSchema.decode(value),
+    (input) => ({ toolName, tool, input, inputSchemaInput, edits })
+  )
+}
+
+/** How many integers beyond 2^53 one input may hold; each costs a decoding. */
+const maxKeptDigits = 16
+
+/**
+ * An integer beyond 2^53 reaches a place as the string of its digits where the schema takes that string and takes no number:
+ * where it takes both, or anything, a number must not become a string.
+ */
+const decodeKeepingDigits = Effect.fnUntraced(function*(
+  text: string,
+  tool: Tool.Any,
+  limits: LimitValues,
+  refusal: StrictJson.InvalidJson
+): Effect.fn.Return<Decoded, InvalidToolInput["cause"], JsonSchemaValidator> {
+  const { edits, value } = yield* Effect.fromResult(StrictJson.parse(text, { limits, keepDigits: true }))
+  if (edits.length > maxKeptDigits) return yield* Effect.fail(refusal)
+  const original = StrictJson.clone(value)
+  const decoded = yield* Effect.mapError(
+    decodeValue(value, tool, tool.name, edits),
+    (cause) => cause._tag === "UnsupportedSchema" ? cause : refusal
+  )
+  for (const edit of edits) {
+    const asNumber = yield* Effect.result(tool.inputSchema.decode(withNumberAt(original, edit)))
+    if (Result.isSuccess(asNumber)) return yield* Effect.fail(refusal)
   }
-  const parsed = StrictJson.parse(input, { limits })
-  if (Result.isSuccess(parsed)) return Effect.succeed(parsed.success)
-  const error = parsed.failure
-  if (tool === undefined || error._tag !== "InvalidJson" || error.reason !== "unsafe-integer") return Effect.fail(error)
-  // Only now is the JSON Schema needed: to see whether the digits may be kept as a string.
-  return Effect.matchEffect(tool.inputSchema.jsonSchema, {
-    onFailure: () => Effect.fail(error),
-    onSuccess: (schema) =>
-      Effect.fromResult(StrictJson.parse(input, { limits, keepDigits: (path) => takesString(schema, path) }))
-  })
+  return decoded
+})
+
+const withNumberAt = (value: unknown, { before, pointer }: Edit.Edit): unknown => {
+  const steps = pointer!.split("/").slice(1).map(unescapeToken)
+  const last = steps.pop()
+  if (last === undefined) return Number(before)
+  const copy = StrictJson.clone(value)
+  const parent = steps.reduce<any>((member, step) => member[step], copy)
+  parent[last] = Number(before)
+  return copy
 }
 
 const repairContext = Effect.fnUntraced(function*<Tools extends ToolSet.ToolSet>(
@@ -373,7 +427,7 @@ const repairContext = Effect.fnUntraced(function*<Tools extends ToolSet.ToolSet>
       const tool = ToolSet.get(tools, toolName)
       return tool === undefined
         ? Effect.fail(new NoSuchTool({ toolCallId: raw.toolCallId, toolName, availableTools: ToolSet.names(tools) }))
-        : Effect.mapError(tool.inputSchema.jsonSchema, (cause) => Tool.named(cause, toolName))
+        : Effect.succeed(tool.inputSchema)
     },
     instructions: options.instructions,
     messages: options.messages ?? [],

@@ -39,8 +39,8 @@ export interface Kept {
 /** @internal */
 export interface ReadOptions {
   readonly maxDepth: number
-  /** Whether the place takes a string, so that the digits of an integer beyond 2^53 can be kept there. */
-  readonly keepDigits: (path: Path) => boolean
+  /** Whether an integer beyond 2^53 becomes the string of its digits; it is a failure otherwise. */
+  readonly keepDigits: boolean
 }
 
 interface Container {
@@ -75,6 +75,15 @@ export const numberLoss = (literal: string): NumberLoss | undefined => {
     BigInt(digits) * 10n ** BigInt(scale) === BigInt(Math.abs(value))
   return isExact ? undefined : "integer"
 }
+
+const at = (value: unknown, path: Path): unknown =>
+  path.reduce<unknown>(
+    (member, key) =>
+      typeof member === "object" && member !== null && Object.hasOwn(member, key)
+        ? (member as Record<string | number, unknown>)[key]
+        : undefined,
+    value
+  )
 
 const isDigits = (literal: string): boolean => /^-?\d+$/.test(literal)
 
@@ -176,7 +185,7 @@ export const read = (text: string, options: ReadOptions): Read | ReadFailure => 
       const kind = numberLoss(literal)
       value = Number(literal)
       if (kind !== undefined) {
-        if (kind === "overflow" || !isDigits(literal) || !options.keepDigits(path())) {
+        if (kind === "overflow" || !isDigits(literal) || !options.keepDigits) {
           return { _tag: "Number", kind, offset: start, path: path() }
         }
         kept.push({ path: path(), offset: start, digits: literal })
@@ -189,7 +198,9 @@ export const read = (text: string, options: ReadOptions): Read | ReadFailure => 
       skipWhitespace()
       const container = stack[stack.length - 1]
       if (container === undefined) {
-        return offset < text.length ? fail("the end of the text") : { _tag: "Read", value, kept }
+        if (offset < text.length) return fail("the end of the text")
+        // Of equal keys the last one wins, so what was kept for an earlier one is gone.
+        return { _tag: "Read", value, kept: kept.filter(({ digits, path }) => at(value, path) === digits) }
       }
       const isArray = Array.isArray(container.target)
       // As JSON.parse: an own property whatever the key, the last of equal keys wins.

@@ -7,10 +7,12 @@
 export interface LexicalRisks {
   /** The text ends inside something, so its end is not known. */
   readonly truncated: boolean
-  /** A key has no value. */
-  readonly missingValue: boolean
-  /** The model wrote `...` in place of values. */
-  readonly elided: boolean
+  /**
+   * The text has a place whose meaning would be guessed, or whose content would be lost: a key without a value or without a
+   * colon, a value with a key inside a list, `...` in place of values, an escape that JSON does not have (a Windows path, a
+   * regular expression), quotes that are not paired.
+   */
+  readonly guessed: boolean
 }
 
 const closers: ReadonlyMap<string, string> = new Map([
@@ -22,30 +24,32 @@ const closers: ReadonlyMap<string, string> = new Map([
   ["«", "»"]
 ])
 
-type Token = "start" | "open" | "close" | "comma" | "colon" | "string" | "literal" | "word"
+type Token = "start" | "open" | "close" | "comma" | "colon" | "key" | "string" | "literal" | "number" | "word"
+
+const literal = /^(?:true|false|null|True|False|None)$/
+const comment = /\/\*[^]*?(?:\*\/|$)|\/\/[^\n]*|#[^\n]*/y
+const word = /[^\s,:{}[\]"]+/y
 
 /** @internal */
 export const assess = (text: string): LexicalRisks => {
   const open: Array<string> = []
-  let token: Token = "start"
-  let isKey = false
-  let missingValue = false
-  let elided = false
+  let token = "start" as Token
+  let guessed = false
   let isOpenString = false
 
   for (let offset = 0; offset < text.length; offset++) {
     const char = text[offset]!
-    if (/\s/.test(char)) continue
+    if (/\s/.test(char) || open.length === 0 && char !== "{" && char !== "[") continue
+    const isKeyPlace = (token === "comma" || token === "open") && open[open.length - 1] === "{"
+    if (token === "key" && char !== ":") guessed = true
     const closer = closers.get(char)
-    if (closer !== undefined && open.length > 0) {
-      const end = stringEnd(text, offset, closer)
-      isKey = token === "comma" || token === "open" ? open[open.length - 1] === "{" : false
-      token = "string"
-      if (end === undefined) {
-        isOpenString = true
-        break
-      }
+    if (closer !== undefined) {
+      const { end, guessed: isGuess } = readString(text, offset, closer)
+      guessed ||= isGuess
+      isOpenString = end === undefined
+      if (end === undefined) break
       offset = end
+      token = isKeyPlace ? "key" : "string"
       continue
     }
     switch (char) {
@@ -56,47 +60,57 @@ export const assess = (text: string): LexicalRisks => {
         break
       case "}":
       case "]":
-        if (token === "colon") missingValue = true
+        guessed ||= token === "colon"
         open.pop()
         token = "close"
         break
       case ",":
-        if (token === "colon") missingValue = true
+        guessed ||= token === "colon"
         token = "comma"
         break
       case ":":
+        guessed ||= open[open.length - 1] === "["
         token = "colon"
         break
       default: {
-        if (open.length === 0) continue
-        if (text.startsWith("...", offset) || char === "…") elided = true
-        const comment = /\/\*[^]*?(?:\*\/|$)|\/\/[^\n]*|#[^\n]*/y
+        guessed ||= text.startsWith("...", offset) || char === "…"
         comment.lastIndex = offset
         const skipped = comment.exec(text)?.[0]
         if (skipped !== undefined) {
           offset += skipped.length - 1
-          continue
+          break
         }
-        const word = /[^\s,:{}[\]"]+/y
         word.lastIndex = offset
         const found = word.exec(text)![0]
         offset += found.length - 1
-        token = /^(?:true|false|null|True|False|None)$/.test(found) ? "literal" : "word"
+        token = isKeyPlace ? "key" : literal.test(found) ? "literal" : Number.isNaN(Number(found)) ? "word" : "number"
       }
     }
   }
-  const isWhole = open.length === 0 || token === "close" || token === "literal" || token === "string" && !isKey
-  return { truncated: isOpenString || !isWhole, missingValue, elided }
+  if (open.length === 0) return { truncated: false, guessed }
+  const isWhole = token === "close" || token === "literal" || token === "string"
+  // What stands at the cut and cannot be completed: a key, a colon, half a word, half of a surrogate pair.
+  guessed ||= !isOpenString && (token === "key" || token === "colon" || token === "word") ||
+    /\\u[dD][89abAB]..$/.test(text)
+  return { truncated: isOpenString || !isWhole, guessed }
 }
 
-/** Where the string that begins at `start` ends, or undefined when it does not. */
-const stringEnd = (text: string, start: number, closer: string): number | undefined => {
+/** Where the string that begins at `start` ends, if it does, and whether its content would be guessed. */
+const readString = (text: string, start: number, closer: string) => {
+  // Three quotes are a string of another language; two of them would be an empty string here.
+  let guessed = text.startsWith(closer.repeat(3), start)
   for (let offset = start + 1; offset < text.length; offset++) {
-    const char = text[offset]
-    if (char === "\\") offset++
-    else if (char === closer && canFollowString(text, offset + 1)) return offset
+    const char = text[offset]!
+    if (char === "\\") {
+      offset++
+      guessed ||= offset < text.length && !"\"'`\\/bfnrtu".includes(text[offset]!)
+    } else if (char === closer) {
+      if (canFollowString(text, offset + 1)) return { end: offset, guessed }
+      // An inner quote is kept where it is a double one, and becomes a double one where it is not.
+      guessed ||= closer !== "\""
+    }
   }
-  return undefined
+  return { end: undefined, guessed }
 }
 
 const canFollowString = (text: string, from: number): boolean => {

@@ -19,21 +19,23 @@ export const attemptRepair = <E, R>(
   attempt: number
 ): Effect.Effect<Option.Option<RepairedToolCall>, E, R> => {
   const { error } = context
-  const run = Effect.suspend(() => repair(context)).pipe(
-    Effect.exit,
-    Effect.tap((exit) => Effect.annotateCurrentSpan(outcome(exit))),
-    Effect.withSpan(
-      "repair_tool_arguments",
-      {
-        attributes: {
-          "repair.attempt": attempt,
-          "repair.error": error._tag === "InvalidToolInput" ? `${error._tag}.${error.cause._tag}` : error._tag
-        }
-      },
-      { captureStackTrace: false }
+  const attributes = {
+    "repair.attempt": attempt,
+    "repair.error": error._tag === "InvalidToolInput" ? `${error._tag}.${error.cause._tag}` : error._tag
+  }
+  return Effect.suspend(() => {
+    // The span must not see how the repair ended: neither its answer nor its error.
+    let ended: Exit.Exit<Option.Option<RepairedToolCall>, E>
+    return Effect.suspend(() => repair(context)).pipe(
+      Effect.exit,
+      Effect.flatMap((exit) => {
+        ended = exit
+        return Effect.annotateCurrentSpan(outcome(exit))
+      }),
+      Effect.withSpan("repair_tool_arguments", { attributes }, { captureStackTrace: false }),
+      Effect.flatMap(() => ended)
     )
-  )
-  return Effect.flatten(run)
+  })
 }
 
 const outcome = (exit: Exit.Exit<Option.Option<RepairedToolCall>, unknown>): Record<string, string | number> => {

@@ -1,0 +1,166 @@
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as InputSchema from "../src/InputSchema.ts"
+import * as JsonSchemaValidator from "../src/JsonSchemaValidator.ts"
+import * as Limits from "../src/Limits.ts"
+import * as RepairText from "../src/RepairText.ts"
+import { InvalidJson } from "../src/StrictJson.ts"
+import corpus from "./fixtures/cases/repair-corpus.json" with { type: "json" }
+
+const error = new InvalidJson({ reason: "syntax", offset: 0, expected: "a JSON value" })
+const repair = (text: string, options?: { readonly truncated?: RepairText.Truncated }) =>
+  Effect.map(RepairText.jsonrepair(options)(text, error), Option.getOrUndefined)
+
+describe("RepairText.jsonrepair", () => {
+  it.effect("says what it changed", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual(yield* repair("{\"a\":1,}"), {
+        text: "{\"a\":1}",
+        edits: [{ kind: "jsonrepair", offset: 6, before: ",", after: "" }],
+        truncated: false
+      })
+    }))
+
+  it.effect("adds brackets that are missing after complete values", () =>
+    Effect.gen(function*() {
+      for (const text of ["{\"a\":\"b\"", "{\"a\":[1,2]", "{\"a\":{\"b\":true", "{'a': 'b'", "{\"a\":[{\"b\":\"c\"}"]) {
+        assert.isDefined(yield* repair(text), text)
+      }
+    }))
+
+  it.effect("refuses a text that ends in the middle of something, unless told to close it", () =>
+    Effect.gen(function*() {
+      for (
+        const text of [
+          "{\"path\":\"a",
+          "{\"path\":\"a.txt\",\"content\":",
+          "{\"code\": 1",
+          "{\"ok\": tru",
+          "{\"a\":1,",
+          "{\"a\":1,\"b\"",
+          "{\"a\":[",
+          "{",
+          "{\"a\":\"it's",
+          "{\"a\":\"x\\",
+          "[1, -"
+        ]
+      ) {
+        assert.isUndefined(yield* repair(text), text)
+      }
+      assert.deepInclude(yield* repair("{\"path\":\"a", { truncated: "close" }), {
+        text: "{\"path\":\"a\"}",
+        truncated: true
+      })
+    }))
+
+  it.effect("invents no value, whichever way truncation is met", () =>
+    Effect.gen(function*() {
+      for (const text of ["{\"query\": ,\"limit\":5}", "{\"query\": }", "{\"a\":[1,2,...]}", "{\"a\":[1,2,…]}"]) {
+        assert.isUndefined(yield* repair(text), text)
+        assert.isUndefined(yield* repair(text, { truncated: "close" }), text)
+      }
+    }))
+
+  it.effect("fails on a text that is too long for it", () =>
+    Effect.gen(function*() {
+      const limit = Effect.provideService(Limits.Limits, { ...Limits.defaults, maxRepairLength: 10 })
+      const refused = yield* Effect.flip(limit(repair("{a: 'bcdef'}")))
+      assert.include(refused, { limit: "maxRepairLength", max: 10, size: 12 })
+      assert.isDefined(yield* limit(repair("{a: 'bcd'}")))
+    }))
+
+  it.effect("survives what jsonrepair does not", () =>
+    Effect.gen(function*() {
+      for (const text of ["[".repeat(16_000), "{\"a\":".repeat(3_000), "\u0000", "}}}}", "{\"a\"}}{{"]) {
+        yield* repair(text, { truncated: "close" })
+      }
+    }))
+})
+
+describe("RepairText.parse", () => {
+  const schema = InputSchema.make({ type: "object" })
+  const run = <A, E>(program: Effect.Effect<A, E, JsonSchemaValidator.JsonSchemaValidator>) =>
+    Effect.provide(program, JsonSchemaValidator.layerRefuse)
+
+  it.effect("leaves JSON as it is and does not ask", () =>
+    Effect.gen(function*() {
+      const parsed = yield* RepairText.parse("{\"a\":1}", { repair: () => Effect.die("asked") })
+      assert.deepStrictEqual(parsed, { value: { a: 1 }, edits: [], truncated: false })
+    }).pipe(run))
+
+  it.effect("keeps the first failure where there is no answer, the same text, or an empty one", () =>
+    Effect.gen(function*() {
+      for (const answer of [undefined, "{bad", "", "{}", " [ ] ", "\"\""]) {
+        const failed = yield* Effect.flip(
+          RepairText.parse("{bad", {
+            repair: () => Effect.succeed(answer === undefined ? Option.none() : Option.some({ text: answer }))
+          })
+        )
+        assert.include(failed, { _tag: "InvalidJson", offset: 1 }, String(answer))
+      }
+    }).pipe(run))
+
+  it.effect("reports the failure of the repaired text, and asks once", () =>
+    Effect.gen(function*() {
+      let asked = 0
+      const failed = yield* Effect.flip(
+        RepairText.parse("{bad", {
+          repair: () => {
+            asked++
+            return Effect.succeed(Option.some({ text: "[1,2" }))
+          }
+        })
+      )
+      assert.include(failed, { _tag: "InvalidJson", offset: 4 })
+      assert.strictEqual(asked, 1)
+    }).pipe(run))
+
+  it.effect("passes the failure of the repair on", () =>
+    Effect.gen(function*() {
+      assert.strictEqual(
+        yield* Effect.flip(RepairText.parse("{bad", { repair: () => Effect.fail("down" as const) })),
+        "down"
+      )
+    }).pipe(run))
+
+  it.effect("records an edit even for a repair that names none", () =>
+    Effect.gen(function*() {
+      const parsed = yield* RepairText.parse("{a:1}", {
+        repair: () => Effect.succeed(Option.some({ text: "{\"a\":1}" }))
+      })
+      assert.deepStrictEqual(parsed.edits, [{ kind: "custom", offset: 1, before: "a", after: "\"a\"" }])
+    }).pipe(run))
+
+  it.effect("does not ask where the schema is at fault", () =>
+    Effect.gen(function*() {
+      const failed = yield* Effect.flip(RepairText.parse("{}", { schema, repair: () => Effect.die("asked") }))
+      assert.strictEqual(failed._tag, "UnsupportedSchema")
+    }).pipe(run))
+})
+
+describe("the corpus of malformed texts, with jsonrepair behind its bounds", () => {
+  // Measured: what this engine gets right, and where it is silently wrong. A change of either has to be looked at.
+  const expected = { truncated: "close" as const, right: 35, wrong: 1 }
+
+  it.effect("is right, or refused, more often than the engine alone", () =>
+    Effect.gen(function*() {
+      let right = 0
+      const wrong: Array<string> = []
+      for (const { id, input, intended } of corpus as ReadonlyArray<any>) {
+        const parsed = yield* Effect.option(RepairText.parse(input, { repair: RepairText.jsonrepair(expected) }))
+        if (Option.isNone(parsed)) continue
+        if (JSON.stringify(sorted(parsed.value.value)) === JSON.stringify(sorted(intended))) right++
+        else wrong.push(id)
+      }
+      assert.isAtLeast(right, expected.right, wrong.join(" "))
+      assert.isAtMost(wrong.length, expected.wrong, wrong.join(" "))
+    }).pipe(Effect.provide(JsonSchemaValidator.layerRefuse)))
+})
+
+const sorted = (value: unknown): unknown =>
+  Array.isArray(value)
+    ? value.map(sorted)
+    : typeof value === "object" && value !== null
+    ? Object.fromEntries(Object.entries(value).sort().map(([key, member]) => [key, sorted(member)]))
+    : value
