@@ -9,7 +9,7 @@ export interface LexicalRisks {
   readonly truncated: boolean
   /**
    * The text has a place whose meaning would be guessed, or whose content would be lost: a key without a value or without a
-   * colon, a value with a key inside a list, `...` in place of values, an escape that JSON does not have (a Windows path, a
+   * colon, a value with a key inside a list, `...` in place of values, `NaN` or `undefined`, an escape that JSON does not have (a Windows path, a
    * regular expression), quotes that are not paired.
    */
   readonly guessed: boolean
@@ -27,6 +27,8 @@ const closers: ReadonlyMap<string, string> = new Map([
 type Token = "start" | "open" | "close" | "comma" | "colon" | "key" | "string" | "literal" | "number" | "word"
 
 const literal = /^(?:true|false|null|True|False|None)$/
+// What JavaScript has and JSON has not: a lenient parser makes text or null of it.
+const notJson = /^[+-]?(?:NaN|Infinity|undefined)$/
 const comment = /\/\*[^]*?(?:\*\/|$)|\/\/[^\n]*|#[^\n]*/y
 const word = /[^\s,:{}[\]"]+/y
 
@@ -83,6 +85,7 @@ export const assess = (text: string): LexicalRisks => {
         word.lastIndex = offset
         const found = word.exec(text)![0]
         offset += found.length - 1
+        guessed ||= notJson.test(found)
         token = isKeyPlace ? "key" : literal.test(found) ? "literal" : Number.isNaN(Number(found)) ? "word" : "number"
       }
     }
