@@ -17,39 +17,134 @@ import { clone } from "./StrictJson.ts"
 
 /** @internal */
 export const cfworkerEngine: Engine = (document) => {
+  let stepsLeft = 0
+  const meter = Object.defineProperty({}, "$recursiveAnchor", {
+    // The engine reads this once for each schema that it applies, and nothing else can stop it.
+    get: () => {
+      if (--stepsLeft < 0) throw tooLong
+    }
+  })
+  const { hasUniqueItems, root } = toSharedMeaning(document, meter)
+  let first: Validator
+  let thorough: Validator | undefined
   try {
-    const validator = new Validator(toSharedMeaning(document), "2020-12", false)
-    return Result.succeed((value) => {
-      const { errors, valid } = validator.validate(value)
-      return valid ? [] : toIssues(errors)
-    })
+    first = new Validator(root, "2020-12", true)
   } catch (error) {
     return Result.fail(new UnsupportedSchema({ reason: error instanceof Error ? error.message : String(error) }))
   }
+  return Result.succeed((value) => {
+    const { isJson, longest, nodes } = measure(value)
+    if (!isJson) return [{ pointer: "", message: "holds what is not a JSON value" }]
+    if (hasUniqueItems && longest > maxUnique) {
+      return [{ pointer: "", message: `has an array of more than ${maxUnique} items, and items have to be compared` }]
+    }
+    const run = (validator: Validator) => {
+      stepsLeft = 250_000 + 10 * nodes
+      return validator.validate(value)
+    }
+    try {
+      const { errors, valid } = run(first)
+      if (valid) return []
+      try {
+        // The first run stops where it can; this one tells everything.
+        return toIssues(run(thorough ??= new Validator(root, "2020-12", false)).errors)
+      } catch {
+        return toIssues(errors)
+      }
+    } catch (error) {
+      if (error === tooLong) return [{ pointer: "", message: "takes too long to check: nest it less" }]
+      if (error instanceof URIError) return [{ pointer: "", message: "has a key that is not well-formed Unicode" }]
+      throw error
+    }
+  })
+}
+
+const tooLong = new Error("too many steps")
+
+// The engine compares each item with each other.
+const maxUnique = 5000
+
+const measure = (value: unknown) => {
+  let nodes = 0
+  let isJson = true
+  let longest = 0
+  const pending: Array<unknown> = [value]
+  while (pending.length > 0) {
+    const at = pending.pop()
+    nodes++
+    if (typeof at !== "object" || at === null) {
+      isJson &&= at === null || typeof at === "string" || typeof at === "boolean" || Number.isFinite(at)
+      continue
+    }
+    if (Array.isArray(at)) longest = Math.max(longest, at.length)
+    for (const member of Object.values(at)) pending.push(member)
+  }
+  return { isJson, nodes, longest }
 }
 
 /**
  * Both engines must give one answer. Where JSON Schema leaves room, Effect's importer decides: an integer is one that a
- * double holds exactly, and `format` is an annotation.
+ * double holds exactly.
  */
-const toSharedMeaning = (document: Document): Record<string, unknown> => {
-  const root = clone({ ...document.schema, $defs: document.definitions }) as Record<string, unknown>
+const toSharedMeaning = (document: Document, meter: object) => {
+  const root = clone({ ...document.schema, $defs: document.definitions }) as Keywords
+  const schemas: Array<Keywords> = []
   const pending: Array<unknown> = [root]
   while (pending.length > 0) {
     const schema = pending.pop()
     if (typeof schema !== "object" || schema === null) continue
-    const keywords = schema as Record<string, unknown>
-    pending.push(...subschemas(keywords).map((below) => below.schema))
-    delete keywords["format"]
-    const types = Array.isArray(keywords["type"]) ? keywords["type"] : [keywords["type"]]
-    if (types.includes("integer") && !types.includes("number")) {
-      keywords["allOf"] = [
-        ...(keywords["allOf"] as Array<unknown> | undefined ?? []),
-        { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER }
-      ]
-    }
+    schemas.push(schema as Keywords)
+    pending.push(...subschemas(schema).map((below) => below.schema))
   }
-  return root
+  const hasUnevaluated = schemas.some((schema) =>
+    schema["unevaluatedProperties"] !== undefined || schema["unevaluatedItems"] !== undefined
+  )
+  for (const schema of schemas) {
+    Object.setPrototypeOf(schema, meter)
+    const { properties, type } = schema
+    const types = [type].flat()
+    if (types.includes("integer") && !types.includes("number")) {
+      addToAllOf(schema, { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
+    }
+    if (properties !== undefined) {
+      // What tells alternatives apart comes first, so that the wrong ones are left early.
+      const entries = Object.entries(properties as Record<string, unknown>)
+      schema["properties"] = Object.fromEntries([...entries.filter(isTag), ...entries.filter((entry) => !isTag(entry))])
+    }
+    if (hasUnevaluated) isolate(schema, meter)
+  }
+  return { root, hasUniqueItems: schemas.some((schema) => schema["uniqueItems"] === true) }
+}
+
+type Keywords = Record<string, unknown>
+
+const addToAllOf = (schema: Keywords, more: Keywords): void => {
+  schema["allOf"] = [...(schema["allOf"] as Array<unknown> | undefined ?? []), more]
+}
+
+const isTag = ([, schema]: readonly [string, unknown]): boolean =>
+  typeof schema === "object" && (Object.hasOwn(schema!, "const") || Object.hasOwn(schema!, "enum"))
+
+/**
+ * `unevaluatedProperties` must not see what the keywords beside its schema have evaluated. The engine lets it see what comes
+ * before: `$ref` before the others, everything before `then`, `else` and `dependentSchemas`. Only below `if` it starts anew.
+ */
+const isolate = (schema: Keywords, meter: object): void => {
+  const alone = (below: unknown): unknown =>
+    Object.setPrototypeOf({ if: below, else: { allOf: [below, false] } }, meter)
+  const { $ref, dependentSchemas } = schema
+  if ($ref !== undefined) {
+    delete schema["$ref"]
+    addToAllOf(schema, { $ref })
+  }
+  for (const keyword of ["then", "else"]) {
+    if (schema[keyword] !== undefined) schema[keyword] = alone(schema[keyword])
+  }
+  if (dependentSchemas !== undefined) {
+    schema["dependentSchemas"] = Object.fromEntries(
+      Object.entries(dependentSchemas as Keywords).map(([key, below]) => [key, alone(below)])
+    )
+  }
 }
 
 // Keywords whose errors only say that something below did not fit.
@@ -69,24 +164,25 @@ const containers = new Set([
 ])
 
 const toIssues = (errors: ReadonlyArray<OutputUnit>): ReadonlyArray<InputIssue> => {
-  const specific = errors.filter(({ keyword }) => !containers.has(keyword))
-  return (specific.length > 0 ? specific : errors).map((unit) => {
+  const isSpecific = errors.some(({ keyword }) => !containers.has(keyword))
+  return errors.flatMap((unit, index): ReadonlyArray<InputIssue> => {
+    if (isSpecific && containers.has(unit.keyword)) return []
     const pointer = decodeURIComponent(unit.instanceLocation.slice(1))
     switch (unit.keyword) {
       case "required": {
         const key = /"(.*)"/s.exec(unit.error)?.[1] ?? ""
-        return { pointer: pointer + toPointer([key]), message: "missing required key" }
+        return [{ pointer: pointer + toPointer([key]), message: "missing required key" }]
       }
       case "false": {
-        const above = errors[errors.indexOf(unit) - 1]?.keyword
-        return { pointer, message: above?.endsWith("Properties") === true ? "unexpected key" : "not allowed" }
+        const above = errors[index - 1]?.keyword
+        return [{ pointer, message: above?.endsWith("Properties") === true ? "unexpected key" : "not allowed" }]
       }
       case "type": {
         const expected = unit.error.slice(unit.error.indexOf("Expected ") + 9, -1)
-        return { pointer, message: `expected ${expected.replaceAll("\"", "")}` }
+        return [{ pointer, message: `expected ${expected.replaceAll("\"", "")}` }]
       }
       default:
-        return { pointer, message: messages.get(unit.keyword) ?? `does not satisfy "${unit.keyword}"` }
+        return [{ pointer, message: messages.get(unit.keyword) ?? `does not satisfy "${unit.keyword}"` }]
     }
   })
 }

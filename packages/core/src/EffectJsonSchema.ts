@@ -16,10 +16,14 @@ import * as SchemaParser from "effect/SchemaParser"
 import * as SchemaRepresentation from "effect/SchemaRepresentation"
 import { type Engine, layerEngine } from "./internal/compiledSchemas.ts"
 import { fromEffectIssue, parseOptions } from "./internal/effectIssues.ts"
+import { checksBelow, forEachSchema, maxChecksAtOnce } from "./internal/schemaCost.ts"
+import type { Document } from "./internal/schemaDocument.ts"
 import { type JsonSchemaValidator, UnsupportedSchema } from "./JsonSchemaValidator.ts"
 
 /** @internal */
 export const engine: Engine = (document) => {
+  const reason = whyNot(document)
+  if (reason !== undefined) return Result.fail(new UnsupportedSchema({ reason }))
   let schema: Schema.Top
   try {
     schema = SchemaRepresentation.fromJsonSchemaDocument(document, { patterns: "apply" })
@@ -34,6 +38,22 @@ export const engine: Engine = (document) => {
     if (!SchemaIssue.isIssue(issue)) throw issue
     return fromEffectIssue(issue)
   })
+}
+
+/** What the importer takes, and then reads otherwise than JSON Schema does. */
+const whyNot = (document: Document): string | undefined => {
+  if (checksBelow(document) > maxChecksAtOnce) {
+    return "its alternatives multiply with each level: checking could take too long"
+  }
+  let reason: string | undefined
+  forEachSchema(document, (schema: { readonly properties?: object; readonly required?: ReadonlyArray<string> }) => {
+    const names = [...Object.keys(schema.properties ?? {}), ...schema.required ?? []]
+    if (names.some((name) => Reflect.has(Object.prototype, name))) {
+      // Effect looks them up as `value[key]`, and finds what every object inherits.
+      reason = "it names a key that every object has, such as \"constructor\""
+    }
+  })
+  return reason
 }
 
 /**

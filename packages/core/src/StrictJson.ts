@@ -88,9 +88,6 @@ export interface Parsed {
   readonly edits: ReadonlyArray<Edit.Edit>
 }
 
-// A number literal that a double may not hold: sixteen digits or more, or an exponent.
-const suspectNumber = /(?:^|[:,[\s])-?(?:\d{16}|\d+(?:\.\d+)?[eE])/
-
 const noEdits: ReadonlyArray<Edit.Edit> = []
 
 /**
@@ -124,21 +121,31 @@ export const parse = (
       new Limits.InputLimitExceeded({ limit: "maxInputLength", max: limits.maxInputLength, size: text.length })
     )
   }
-  if (suspectNumber.test(text)) return parseSlowly(text, limits, options?.keepDigits)
   let value: unknown
   try {
     value = JSON.parse(text)
   } catch {
-    return parseSlowly(text, limits, options?.keepDigits)
+    return readCarefully(text, limits, options?.keepDigits)
   }
-  if (!mayHoldForbiddenKey(text) && !mayNestDeeper(text, limits.maxDepth)) {
-    return Result.succeed({ value, edits: noEdits })
-  }
-  const refusal = inspect(value, limits)
-  return refusal === undefined ? Result.succeed({ value, edits: noEdits }) : Result.fail(refusal)
+  return isHarmless(value, limits.maxDepth)
+    ? Result.succeed({ value, edits: noEdits })
+    : readCarefully(text, limits, options?.keepDigits)
 }
 
-const parseSlowly = (
+/**
+ * Whether a parsed value can be taken as it is: no key that reaches a prototype, not nested too deeply, and no number so large
+ * that digits may have been lost. Says no to some values that `readCarefully` then accepts. Depth is bounded, so it may recurse.
+ */
+const isHarmless = (value: unknown, depth: number): boolean => {
+  if (typeof value === "number") return Number.isSafeInteger(value) || Math.abs(value) < Number.MAX_SAFE_INTEGER
+  if (typeof value !== "object" || value === null) return true
+  if (depth === 0) return false
+  if (Array.isArray(value)) return value.every((item) => isHarmless(item, depth - 1))
+  const record = value as Record<string, unknown>
+  return Object.keys(record).every((key) => !isForbidden(key, record[key]) && isHarmless(record[key], depth - 1))
+}
+
+const readCarefully = (
   text: string,
   limits: Limits.LimitValues,
   keepDigits: ParseOptions["keepDigits"]
@@ -173,21 +180,6 @@ const keptDigits = ({ digits, offset, path }: JsonReader.Kept): Edit.Edit => ({
   before: digits,
   after: JSON.stringify(digits)
 })
-
-// A key can only be forbidden where the text spells it, or hides letters behind `\u`.
-const mayHoldForbiddenKey = (text: string): boolean =>
-  text.includes("__proto__") || text.includes("\\u") || text.includes("constructor") && text.includes("prototype")
-
-// No deeper than it has opening brackets; brackets inside strings only make the value be walked for nothing.
-const mayNestDeeper = (text: string, maxDepth: number): boolean => {
-  let brackets = 0
-  for (const bracket of ["{", "["]) {
-    for (let index = text.indexOf(bracket); index !== -1; index = text.indexOf(bracket, index + 1)) {
-      if (++brackets > maxDepth) return true
-    }
-  }
-  return false
-}
 
 interface Visit {
   readonly value: object
@@ -280,16 +272,16 @@ const isPlain = (value: object): boolean => {
  * @since 0.1.0
  */
 export const clone = (value: unknown): unknown => {
-  const pending: Array<{ readonly from: object; readonly into: object }> = []
+  const pending: Array<{ readonly from: Record<string, unknown>; readonly into: object }> = []
   const copy = (from: unknown): unknown => {
     if (typeof from !== "object" || from === null) return from
     const into = Array.isArray(from) ? [] : {}
-    pending.push({ from, into })
+    pending.push({ from: from as Record<string, unknown>, into })
     return into
   }
   const root = copy(value)
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    for (const [key, member] of Object.entries(next.from)) setOwn(next.into, key, copy(member))
+    for (const key of Object.keys(next.from)) setOwn(next.into, key, copy(next.from[key]))
   }
   return root
 }

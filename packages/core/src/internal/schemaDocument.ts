@@ -3,18 +3,38 @@
  *
  * A broken schema is found here, before an engine sees it: engines differ in what they do with one.
  */
-import { escapeToken, parseUriFragment } from "effect/JsonPointer"
-import * as JsonSchema from "effect/JsonSchema"
+import { escapeToken } from "effect/JsonPointer"
+import type * as JsonSchema from "effect/JsonSchema"
 import * as Result from "effect/Result"
 import type { Dialect, JsonSchema as RawSchema } from "../JsonSchemaValidator.ts"
 import { UnsupportedSchema } from "../JsonSchemaValidator.ts"
 import { clone, inspect } from "../StrictJson.ts"
-import { type KeywordShape, keywordShapes, subschemas, undecidableKeywords } from "./schemaKeywords.ts"
+import { normalise } from "./normalSchema.ts"
+import { mayTakeExponentialTime } from "./safePattern.ts"
+import { checksAtOnce, maxChecksAtOnce } from "./schemaCost.ts"
+import {
+  appliesInPlace,
+  type KeywordShape,
+  keywordShapes,
+  newerKeywords,
+  notInOpenApi30,
+  olderKeywords,
+  subschemas,
+  undecidableKeywords
+} from "./schemaKeywords.ts"
 
 /** @internal */
 export type Document = JsonSchema.Document<"draft-2020-12">
 
-type Located = { readonly schema: Record<string, unknown>; readonly pointer: string }
+/** Every schema of a document, boolean ones too, by its JSON Pointer; and the names that `$anchor` gives to some. */
+interface Places {
+  readonly root: Record<string, unknown>
+  readonly byPointer: ReadonlyMap<string, unknown>
+  readonly byAnchor: ReadonlyMap<string, unknown>
+  readonly pointers: ReadonlyMap<unknown, string>
+}
+
+type Keywords = Record<string, unknown>
 
 const types = ["null", "boolean", "object", "array", "number", "string", "integer"]
 
@@ -25,7 +45,7 @@ const isStrings = (value: unknown): boolean => Array.isArray(value) && value.eve
 const isFinite = (value: unknown): value is number => typeof value === "number" && Number.isFinite(value)
 const isMap = (value: unknown, isMember: (member: unknown) => boolean): boolean =>
   isObject(value) && Object.values(value).every(isMember)
-const isPattern = (value: unknown): boolean => {
+const isPattern = (value: unknown): value is string => {
   if (typeof value !== "string") return false
   try {
     new RegExp(value, "u")
@@ -56,6 +76,7 @@ const shapes: Record<KeywordShape, { readonly fits: (value: unknown) => boolean;
   "pattern": { fits: isPattern, expected: "must be a regular expression that JavaScript takes in Unicode mode" },
   "boolean": { fits: (value) => typeof value === "boolean", expected: "must be true or false" },
   "array": { fits: Array.isArray, expected: "must be an array" },
+  "any": { fits: () => true, expected: "" },
   "type": {
     fits: (value) => {
       const names = Array.isArray(value) ? value : [value]
@@ -90,154 +111,184 @@ export const toDocument = (
   if (typeof input === "boolean") {
     return Result.succeed({ dialect: "draft-2020-12", schema: input ? {} : { not: {} }, definitions: {} })
   }
-  if (!isObject(input)) {
-    return Result.fail(new UnsupportedSchema({ reason: "it is not a JSON Schema: neither an object nor a boolean" }))
-  }
-  const unsound = inspect(input)
-  if (unsound !== undefined) return Result.fail(new UnsupportedSchema({ reason: unsound.message }))
-  // Engines and importers may keep or mark what they are given; the caller's schema stays as it is.
-  const schema = clone(input) as Record<string, unknown>
-
-  const declared = dialect ?? declaredDialect(schema)
-  if (Result.isResult(declared)) return Result.fail(declared.failure)
-  const located = locate(schema)
-  for (const place of located) {
-    const broken = checkKeywords(place, schema, declared)
-    if (broken !== undefined) return Result.fail(broken)
-  }
-  const cycle = findCycle(located, schema)
-  if (cycle !== undefined) return Result.fail(cycle)
-
+  if (!isObject(input)) return refuse("it is not a JSON Schema: neither an object nor a boolean")
+  let root: Keywords
   try {
-    switch (declared ?? guessDialect(located)) {
-      case "draft-07":
-        return Result.succeed(JsonSchema.fromSchemaDraft07(schema))
-      case "draft-2020-12":
-        return Result.succeed(JsonSchema.fromSchemaDraft2020_12(schema))
-      case "openapi-3.0":
-        return Result.succeed(JsonSchema.fromSchemaOpenApi3_0(schema))
-      case "openapi-3.1":
-        return Result.succeed(JsonSchema.fromSchemaOpenApi3_1(schema))
-    }
-  } catch (error) {
-    return Result.fail(new UnsupportedSchema({ reason: error instanceof Error ? error.message : "it is malformed" }))
+    const unsound = inspect(input)
+    if (unsound !== undefined) return refuse(unsound.message)
+    // Whoever changes the schema later does not change the check, and the caller's schema stays as it is.
+    root = clone(input) as Keywords
+  } catch {
+    return refuse("reading it failed")
   }
-}
-
-const declaredDialect = (
-  schema: Record<string, unknown>
-): Dialect | undefined | Result.Failure<never, UnsupportedSchema> => {
-  const uri = schema["$schema"]
-  if (uri === undefined) return undefined
-  const dialect = typeof uri === "string"
+  const uri = root["$schema"]
+  const declared = dialect ?? (typeof uri === "string"
     ? dialects.get(uri.replace(/^https?:\/\//, "").replace(/#$/, ""))
-    : undefined
-  return dialect ?? unsupported("$schema", "/$schema", `names a dialect that is not supported`)
+    : undefined)
+  if (declared === undefined && uri !== undefined) {
+    return Result.fail(fault("", "$schema", "names a dialect that is not supported"))
+  }
+  const places = locate(root)
+  const broken = findBroken(places, declared) ?? findCycle(places)
+  if (broken !== undefined) return Result.fail(broken)
+  const document = normalise(root, {
+    resolve: (reference) => resolve(reference, places)!,
+    nameOf: (schema) => nameOf(places.pointers.get(schema) ?? ""),
+    ignoresBesideRef: declared === "draft-07" || declared === "openapi-3.0",
+    isOpenApi30: declared === "openapi-3.0"
+  })
+  return checksAtOnce(document) > maxChecksAtOnce
+    ? refuse("its references multiply: one value would be checked thousands of times")
+    : Result.succeed(document)
 }
 
-const unsupported = (keyword: string, pointer: string, reason: string) =>
-  Result.fail(new UnsupportedSchema({ keyword, pointer, reason })) as Result.Failure<never, UnsupportedSchema>
+const refuse = (reason: string) => Result.fail(new UnsupportedSchema({ reason }))
 
-/** Every schema of the document with its place. */
-const locate = (root: Record<string, unknown>): Array<Located> => {
-  const out: Array<Located> = []
-  const pending: Array<Located> = [{ schema: root, pointer: "" }]
+const fault = (pointer: string, keyword: string, reason: string): UnsupportedSchema =>
+  new UnsupportedSchema({ keyword, pointer: `${pointer}/${escapeToken(keyword)}`, reason })
+
+const locate = (root: Keywords): Places => {
+  const byPointer = new Map<string, unknown>()
+  const byAnchor = new Map<string, unknown>()
+  const pointers = new Map<unknown, string>()
+  const pending: Array<readonly [pointer: string, schema: unknown]> = [["", root]]
+  const components = root["components"]
+  const shared = isObject(components) ? components["schemas"] : undefined
+  if (isObject(shared)) {
+    for (const [name, schema] of Object.entries(shared)) {
+      pending.push([`/components/schemas/${escapeToken(name)}`, schema])
+    }
+  }
   for (let place = pending.pop(); place !== undefined; place = pending.pop()) {
-    out.push(place)
-    for (const { schema, steps } of subschemas(place.schema)) {
-      if (isObject(schema)) {
-        pending.push({ schema, pointer: place.pointer + steps.map((step) => `/${escapeToken(step)}`).join("") })
-      }
+    const [pointer, schema] = place
+    if (!isSchema(schema)) continue
+    byPointer.set(pointer, schema)
+    pointers.set(schema, pointer)
+    if (!isObject(schema)) continue
+    const anchor = anchorOf(schema)
+    if (anchor !== undefined) byAnchor.set(anchor, schema)
+    for (const below of subschemas(schema)) {
+      pending.push([pointer + below.steps.map((step) => `/${escapeToken(step)}`).join(""), below.schema])
     }
   }
-  return out
+  return { root, byPointer, byAnchor, pointers }
 }
 
-const checkKeywords = (
-  { pointer, schema }: Located,
-  root: Record<string, unknown>,
-  dialect: Dialect | undefined
-): UnsupportedSchema | undefined => {
-  for (const [keyword, value] of Object.entries(schema)) {
-    const fault = (reason: string) =>
-      new UnsupportedSchema({ keyword, pointer: `${pointer}/${escapeToken(keyword)}`, reason })
-    if (undecidableKeywords.has(keyword)) return fault("is not supported")
-    const shape = keywordShapes.get(keyword)
-    if (shape === undefined || value === undefined) continue
-    if (!shapes[shape].fits(value)) return fault(shapes[shape].expected)
-    if (shape === "number-or-boolean" && typeof value === "boolean" && dialect !== "openapi-3.0") {
-      return fault(shapes.number.expected)
-    }
-    if (keyword === "patternProperties" && !Object.keys(value as object).every(isPattern)) {
-      return fault(shapes.pattern.expected)
-    }
-    if (keyword === "$id" && schema !== root) return fault("is only supported at the root")
-    if (keyword === "$ref" && resolve(value as string, root) === undefined) {
-      return fault("must point to a schema inside the same document")
+/** `$anchor`, and how draft-07 writes it: an `$id` that is only a fragment. */
+const anchorOf = (schema: Keywords): string | undefined => {
+  const { $anchor, $id } = schema
+  if (typeof $anchor === "string") return $anchor
+  return typeof $id === "string" && /^#./.test($id) ? $id.slice(1) : undefined
+}
+
+/** The schema that a reference points to, or `undefined` where it points anywhere else. */
+const resolve = (reference: string, { byAnchor, byPointer, root }: Places): unknown => {
+  const id = typeof root["$id"] === "string" ? root["$id"].replace(/#.*$/s, "") : ""
+  const local = id !== "" && reference.startsWith(id) ? reference.slice(id.length) || "#" : reference
+  if (!local.startsWith("#")) return undefined
+  try {
+    const fragment = decodeURIComponent(local.slice(1))
+    return fragment === "" || fragment.startsWith("/") ? byPointer.get(fragment) : byAnchor.get(fragment)
+  } catch {
+    return undefined
+  }
+}
+
+/** What a message calls a schema that is referred to: the last step to it. */
+const nameOf = (pointer: string): string =>
+  pointer.slice(pointer.lastIndexOf("/") + 1).replace(/[^\w.-]/g, "_") || "root"
+
+const findBroken = (places: Places, dialect: Dialect | undefined): UnsupportedSchema | undefined => {
+  for (const [pointer, schema] of places.byPointer) {
+    if (!isObject(schema)) continue
+    for (const [keyword, value] of Object.entries(schema)) {
+      const reason = whatIsWrong(keyword, value, schema, dialect, places)
+      if (reason !== undefined) return fault(pointer, keyword, reason)
     }
   }
 }
 
-/** The schema that a local reference points to. */
-const resolve = (reference: string, root: Record<string, unknown>): unknown => {
-  const steps = reference.startsWith("#") ? parseUriFragment(reference) : undefined
-  let at: unknown = root
-  for (const step of steps ?? [""]) {
-    if (typeof at !== "object" || at === null || !Object.hasOwn(at, step)) return undefined
-    at = (at as Record<string, unknown>)[step]
+const whatIsWrong = (
+  keyword: string,
+  value: unknown,
+  schema: Keywords,
+  dialect: Dialect | undefined,
+  places: Places
+): string | undefined => {
+  if (undecidableKeywords.has(keyword)) return "is not supported"
+  const shape = keywordShapes.get(keyword)
+  if (shape === undefined || value === undefined) return undefined
+  if (!shapes[shape].fits(value)) return shapes[shape].expected
+  if (dialect !== undefined && !isPartOf(dialect, keyword, value)) return `is not part of ${dialect}`
+  switch (keyword) {
+    case "exclusiveMinimum":
+    case "exclusiveMaximum":
+      return typeof value === "boolean" && dialect !== "openapi-3.0" ? shapes.number.expected : undefined
+    case "pattern":
+      return mayTakeExponentialTime(value as string) ? slowPattern : undefined
+    case "patternProperties": {
+      const patterns = Object.keys(value as object)
+      if (!patterns.every(isPattern)) return shapes.pattern.expected
+      return patterns.some(mayTakeExponentialTime) ? slowPattern : undefined
+    }
+    case "items":
+      return Array.isArray(value) && schema["prefixItems"] !== undefined
+        ? "must be a schema beside \"prefixItems\""
+        : undefined
+    case "$id":
+      return schema === places.root || anchorOf(schema) === (value as string).slice(1)
+        ? undefined
+        : "is only supported at the root"
+    case "$schema":
+      return schema === places.root ? undefined : "is only supported at the root"
+    case "$anchor":
+      return places.byAnchor.get(value as string) === schema ? undefined : "is used twice"
+    case "$ref":
+      return resolve(value as string, places) === undefined
+        ? "must point to a schema inside the same document"
+        : undefined
   }
-  return isSchema(at) ? at : undefined
+  return undefined
 }
 
-const appliedInPlace = ["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"]
+const slowPattern = "holds a pattern that may take exponential time"
+
+const isPartOf = (dialect: Dialect, keyword: string, value: unknown): boolean => {
+  const isOlder = olderKeywords.has(keyword) || keyword === "items" && Array.isArray(value)
+  const isNewer = newerKeywords.has(keyword)
+  switch (dialect) {
+    case "draft-07":
+      return !isNewer
+    case "draft-2020-12":
+    case "openapi-3.1":
+      return !isOlder
+    case "openapi-3.0":
+      return !isOlder && !isNewer && !notInOpenApi30.has(keyword)
+  }
+}
 
 /** A reference that leads back to itself without entering the value would never finish. */
-const findCycle = (located: ReadonlyArray<Located>, root: Record<string, unknown>): UnsupportedSchema | undefined => {
+const findCycle = (places: Places): UnsupportedSchema | undefined => {
   const finished = new Set<unknown>()
-  for (const { pointer, schema } of located) {
+  for (const [pointer, start] of places.byPointer) {
     const path = new Set<unknown>()
-    const pending: Array<{ readonly schema: unknown; readonly leave: boolean }> = [{ schema, leave: false }]
+    const pending: Array<{ readonly schema: unknown; readonly leave: boolean }> = [{ schema: start, leave: false }]
     for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-      if (next.leave) {
-        path.delete(next.schema)
-        finished.add(next.schema)
+      const { leave, schema } = next
+      if (leave) {
+        path.delete(schema)
+        finished.add(schema)
         continue
       }
-      if (!isObject(next.schema) || finished.has(next.schema)) continue
-      if (path.has(next.schema)) {
-        return new UnsupportedSchema({ keyword: "$ref", pointer: `${pointer}/$ref`, reason: "refers to itself" })
-      }
-      path.add(next.schema)
-      pending.push({ schema: next.schema, leave: true })
-      const reference = next.schema["$ref"]
-      if (typeof reference === "string") pending.push({ schema: resolve(reference, root), leave: false })
-      for (const { schema, steps } of subschemas(next.schema)) {
-        if (appliedInPlace.includes(steps[0]!)) pending.push({ schema, leave: false })
+      if (!isObject(schema) || finished.has(schema)) continue
+      if (path.has(schema)) return fault(pointer, "$ref", "refers to itself")
+      path.add(schema)
+      pending.push({ schema, leave: true })
+      const reference = schema["$ref"]
+      if (typeof reference === "string") pending.push({ schema: resolve(reference, places), leave: false })
+      for (const below of subschemas(schema)) {
+        if (appliesInPlace(below.steps[0]!)) pending.push({ schema: below.schema, leave: false })
       }
     }
   }
-}
-
-/**
- * Without `$schema` a document is 2020-12, unless it uses what only older drafts have. Those ignore the keywords beside a
- * `$ref`; whoever wrote no `$schema` cannot be held to that, so the keywords are kept.
- */
-const guessDialect = (located: ReadonlyArray<Located>): Dialect => {
-  const isOlder = located.some(({ schema }) =>
-    ["definitions", "additionalItems", "dependencies"].some((keyword) => Object.hasOwn(schema, keyword)) ||
-    Array.isArray(schema["items"])
-  )
-  if (!isOlder) return "draft-2020-12"
-  for (const { schema } of located) {
-    if (schema["$ref"] === undefined) continue
-    const beside = Object.keys(schema).some((keyword) =>
-      keyword !== "$ref" && keyword !== "definitions" && keyword !== "$defs" && keyword !== "$schema" &&
-      keywordShapes.has(keyword)
-    )
-    if (beside) {
-      schema["allOf"] = [...(schema["allOf"] as Array<unknown> | undefined ?? []), { $ref: schema["$ref"] }]
-      delete schema["$ref"]
-    }
-  }
-  return "draft-07"
 }

@@ -16,60 +16,40 @@ export type KeywordShape =
   | "pattern"
   | "boolean"
   | "array"
+  | "any"
   | "type"
   | "count"
   | "number"
   | "number-or-boolean"
   | "positive-number"
 
+const names: Record<KeywordShape, string> = {
+  "schema":
+    "additionalItems unevaluatedItems contains additionalProperties unevaluatedProperties propertyNames not if then else",
+  "schema-array": "allOf anyOf oneOf prefixItems",
+  "schema-map": "$defs definitions properties patternProperties dependentSchemas",
+  "schema-or-array": "items",
+  "schema-or-strings-map": "dependencies",
+  "strings-map": "dependentRequired",
+  "strings": "required",
+  "string": "$ref $id $anchor $schema",
+  "pattern": "pattern",
+  "boolean": "uniqueItems nullable",
+  "array": "enum",
+  "any": "const",
+  "type": "type",
+  "count": "minLength maxLength minItems maxItems minContains maxContains minProperties maxProperties",
+  "number": "minimum maximum",
+  "number-or-boolean": "exclusiveMinimum exclusiveMaximum",
+  "positive-number": "multipleOf"
+}
+
 /** @internal */
-export const keywordShapes: ReadonlyMap<string, KeywordShape> = new Map<string, KeywordShape>([
-  ["$defs", "schema-map"],
-  ["definitions", "schema-map"],
-  ["properties", "schema-map"],
-  ["patternProperties", "schema-map"],
-  ["dependentSchemas", "schema-map"],
-  ["dependencies", "schema-or-strings-map"],
-  ["dependentRequired", "strings-map"],
-  ["allOf", "schema-array"],
-  ["anyOf", "schema-array"],
-  ["oneOf", "schema-array"],
-  ["prefixItems", "schema-array"],
-  ["items", "schema-or-array"],
-  ["additionalItems", "schema"],
-  ["unevaluatedItems", "schema"],
-  ["contains", "schema"],
-  ["additionalProperties", "schema"],
-  ["unevaluatedProperties", "schema"],
-  ["propertyNames", "schema"],
-  ["not", "schema"],
-  ["if", "schema"],
-  ["then", "schema"],
-  ["else", "schema"],
-  ["$ref", "string"],
-  ["$id", "string"],
-  ["$anchor", "string"],
-  ["$schema", "string"],
-  ["type", "type"],
-  ["enum", "array"],
-  ["required", "strings"],
-  ["pattern", "pattern"],
-  ["minLength", "count"],
-  ["maxLength", "count"],
-  ["minItems", "count"],
-  ["maxItems", "count"],
-  ["minContains", "count"],
-  ["maxContains", "count"],
-  ["minProperties", "count"],
-  ["maxProperties", "count"],
-  ["uniqueItems", "boolean"],
-  ["nullable", "boolean"],
-  ["minimum", "number"],
-  ["maximum", "number"],
-  ["exclusiveMinimum", "number-or-boolean"],
-  ["exclusiveMaximum", "number-or-boolean"],
-  ["multipleOf", "positive-number"]
-])
+export const keywordShapes: ReadonlyMap<string, KeywordShape> = new Map(
+  (Object.entries(names) as Array<[KeywordShape, string]>).flatMap(([shape, keywords]) =>
+    keywords.split(" ").map((keyword) => [keyword, shape] as const)
+  )
+)
 
 /**
  * Keywords that constrain values in a way no engine here decides. Ignoring one would let through what the author forbade.
@@ -83,8 +63,48 @@ export const undecidableKeywords: ReadonlySet<string> = new Set([
   "$recursiveAnchor"
 ])
 
-/** A schema below another: the steps to it from there, and the schema. */
-/** @internal */
+/**
+ * Keywords that draft-07 does not have.
+ *
+ * @internal
+ */
+export const newerKeywords: ReadonlySet<string> = new Set([
+  "prefixItems",
+  "dependentRequired",
+  "dependentSchemas",
+  "minContains",
+  "maxContains",
+  "unevaluatedItems",
+  "unevaluatedProperties"
+])
+
+/**
+ * Keywords that only draft-07 has. An array of `items` is a third.
+ *
+ * @internal
+ */
+export const olderKeywords: ReadonlySet<string> = new Set(["additionalItems", "dependencies"])
+
+/**
+ * Further keywords that OpenAPI 3.0 does not have.
+ *
+ * @internal
+ */
+export const notInOpenApi30: ReadonlySet<string> = new Set([
+  "const",
+  "contains",
+  "if",
+  "then",
+  "else",
+  "patternProperties",
+  "propertyNames"
+])
+
+/**
+ * A schema below another: the steps to it from there, and the schema.
+ *
+ * @internal
+ */
 export interface Subschema {
   readonly steps: ReadonlyArray<string>
   readonly schema: unknown
@@ -114,3 +134,12 @@ export const subschemas = (schema: object): Array<Subschema> => {
   }
   return out
 }
+
+/**
+ * Whether the schema below such a keyword checks the same value as the schema that holds it.
+ *
+ * @internal
+ */
+export const appliesInPlace = (keyword: string): boolean => inPlace.has(keyword)
+
+const inPlace = new Set(["allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies"])
