@@ -5,6 +5,7 @@
  */
 import { escapeToken } from "effect/JsonPointer"
 import * as Schema from "effect/Schema"
+import { printable } from "./internal/printable.ts"
 
 /**
  * One place at which an input does not fit its schema: a JSON Pointer (`""` is the root) and what was expected there.
@@ -50,9 +51,6 @@ export const toPointer = (path: ReadonlyArray<PropertyKey>): string =>
 
 /** How many issues an error carries; a model reads the first few and a hostile input can cause millions. */
 const maxIssues = 20
-const maxPointerLength = 200
-
-const clip = (text: string): string => text.length > maxPointerLength ? `${text.slice(0, maxPointerLength)}…` : text
 
 /**
  * A value does not fit the tool's input schema. Holds at most the first 20 issues, and `total`, how many there were.
@@ -83,7 +81,7 @@ export class SchemaMismatch extends Schema.TaggedError<SchemaMismatch>("@counter
 ) {
   static fromIssues(issues: ReadonlyArray<InputIssue>): SchemaMismatch {
     return new SchemaMismatch({
-      issues: issues.slice(0, maxIssues).map(({ message, pointer }) => ({ pointer: clip(pointer), message })),
+      issues: issues.slice(0, maxIssues).map(({ message, pointer }) => ({ pointer: printable(pointer, 200), message })),
       total: issues.length
     })
   }

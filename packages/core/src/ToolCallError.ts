@@ -8,15 +8,14 @@
  */
 import * as Schema from "effect/Schema"
 import { SchemaMismatch } from "./InputIssue.ts"
+import { printable } from "./internal/printable.ts"
 import { UnsupportedSchema } from "./JsonSchemaValidator.ts"
 import { InputLimitExceeded } from "./Limits.ts"
 import { InvalidJson } from "./StrictJson.ts"
 
 /** How many tool names and how much of each a message shows. */
 const maxNames = 50
-const maxNameLength = 100
-
-const clip = (name: string): string => name.length > maxNameLength ? `${name.slice(0, maxNameLength)}…` : name
+const shown = (name: string): string => printable(name, 100)
 
 /**
  * The model named a tool that there is not. `availableTools` is absent when there are no tools at all.
@@ -47,8 +46,8 @@ export class NoSuchTool extends Schema.TaggedError<NoSuchTool>("@countersign/cor
     const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : ""
     const available = names.length === 0
       ? "No tools are available."
-      : `Available tools: ${names.slice(0, maxNames).map(clip).join(", ")}${more}.`
-    return `Model tried to call unavailable tool '${clip(this.toolName)}'. ${available}`
+      : `Available tools: ${names.slice(0, maxNames).map(shown).join(", ")}${more}.`
+    return `Model tried to call unavailable tool '${shown(this.toolName)}'. ${available}`
   }
 }
 
@@ -82,7 +81,7 @@ export class InvalidToolInput
   )
 {
   override get message(): string {
-    return `Invalid input for tool ${clip(this.toolName)}: ${this.cause.message}`
+    return `Invalid input for tool ${shown(this.toolName)}: ${this.cause.message}`
   }
 }
 
@@ -161,7 +160,7 @@ export class RefinementFailed
   )
 {
   override get message(): string {
-    return `Input of tool ${clip(this.toolName)} was refused: ${this.reason}`
+    return `Input of tool ${shown(this.toolName)} was refused: ${this.reason}`
   }
 }
 
