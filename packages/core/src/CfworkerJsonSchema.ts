@@ -24,7 +24,7 @@ export const cfworkerEngine: Engine = (document) => {
       if (--stepsLeft < 0) throw tooLong
     }
   })
-  const { hasUniqueItems, root } = toSharedMeaning(document, meter)
+  const { hasUniqueItems, root } = toEngine(document, meter)
   let first: Validator
   let thorough: Validator | undefined
   try {
@@ -82,11 +82,8 @@ const measure = (value: unknown) => {
   return { isJson, nodes, longest }
 }
 
-/**
- * Both engines must give one answer. Where JSON Schema leaves room, Effect's importer decides: an integer is one that a
- * double holds exactly.
- */
-const toSharedMeaning = (document: Document, meter: object) => {
+/** The document as the engine is given it: metered, and without what the engine gets wrong. */
+const toEngine = (document: Document, meter: object) => {
   const root = clone({ ...document.schema, $defs: document.definitions }) as Keywords
   const schemas: Array<Keywords> = []
   const pending: Array<unknown> = [root]
@@ -101,11 +98,7 @@ const toSharedMeaning = (document: Document, meter: object) => {
   )
   for (const schema of schemas) {
     Object.setPrototypeOf(schema, meter)
-    const { properties, type } = schema
-    const types = [type].flat()
-    if (types.includes("integer") && !types.includes("number")) {
-      addToAllOf(schema, { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER })
-    }
+    const { properties } = schema
     if (properties !== undefined) {
       // What tells alternatives apart comes first, so that the wrong ones are left early.
       const entries = Object.entries(properties as Record<string, unknown>)
@@ -117,10 +110,6 @@ const toSharedMeaning = (document: Document, meter: object) => {
 }
 
 type Keywords = Record<string, unknown>
-
-const addToAllOf = (schema: Keywords, more: Keywords): void => {
-  schema["allOf"] = [...(schema["allOf"] as Array<unknown> | undefined ?? []), more]
-}
 
 const isTag = ([, schema]: readonly [string, unknown]): boolean =>
   typeof schema === "object" && (Object.hasOwn(schema!, "const") || Object.hasOwn(schema!, "enum"))
@@ -135,7 +124,7 @@ const isolate = (schema: Keywords, meter: object): void => {
   const { $ref, dependentSchemas } = schema
   if ($ref !== undefined) {
     delete schema["$ref"]
-    addToAllOf(schema, { $ref })
+    schema["allOf"] = [...(schema["allOf"] as Array<unknown> | undefined ?? []), { $ref }]
   }
   for (const keyword of ["then", "else"]) {
     if (schema[keyword] !== undefined) schema[keyword] = alone(schema[keyword])

@@ -40,18 +40,20 @@ export const engine: Engine = (document) => {
   })
 }
 
-/** What the importer takes, and then reads otherwise than JSON Schema does. */
+/** What the importer takes, and then reads otherwise than JSON Schema does, or cannot bound. */
 const whyNot = (document: Document): string | undefined => {
   if (checksBelow(document) > maxChecksAtOnce) {
     return "its alternatives multiply with each level: checking could take too long"
   }
   let reason: string | undefined
-  forEachSchema(document, (schema: { readonly properties?: object; readonly required?: ReadonlyArray<string> }) => {
-    const names = [...Object.keys(schema.properties ?? {}), ...schema.required ?? []]
+  forEachSchema(document, ({ prefixItems, properties, required }) => {
+    const names = [...Object.keys(Object(properties)), ...required as ReadonlyArray<string> | undefined ?? []]
     if (names.some((name) => Reflect.has(Object.prototype, name))) {
-      // Effect looks them up as `value[key]`, and finds what every object inherits.
+      // Effect reads `value[key]`, and finds what every object inherits.
       reason = "it names a key that every object has, such as \"constructor\""
     }
+    // An optional element that refers to what holds it loses its optionality.
+    if (JSON.stringify(prefixItems)?.includes("\"$ref\"") === true) reason = "\"prefixItems\" holds a reference"
   })
   return reason
 }

@@ -172,4 +172,4 @@ export const parse = Effect.fnUntraced(function*<A = unknown, E = never, R = nev
  *
  * @internal
  */
-export const isEmpty = (text: string): boolean => /^\s*(?:\{\s*\}|\[\s*\]|"\s*"|)\s*$/.test(text)
+export const isEmpty = (text: string): boolean => /^(?:\{\s*\}|\[\s*\]|"\s*")?$/.test(text.trim())

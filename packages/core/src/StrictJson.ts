@@ -12,6 +12,7 @@ import type * as Edit from "./Edit.ts"
 import { toPointer } from "./InputIssue.ts"
 import * as JsonReader from "./internal/jsonReader.ts"
 import { setOwn } from "./internal/ownProperty.ts"
+import { printable } from "./internal/printable.ts"
 import * as Limits from "./Limits.ts"
 
 /**
@@ -46,7 +47,7 @@ export class InvalidJson extends Schema.TaggedError<InvalidJson>("@countersign/c
   }
 ) {
   override get message(): string {
-    const at = this.pointer === undefined || this.pointer === "" ? "" : ` at ${this.pointer}`
+    const at = this.pointer === undefined || this.pointer === "" ? "" : ` at ${printable(this.pointer, 200)}`
     switch (this.reason) {
       case "syntax":
         return `not valid JSON: expected ${this.expected} at character ${this.offset}`
@@ -127,10 +128,13 @@ export const parse = (
   } catch {
     return readCarefully(text, limits, options?.keepDigits)
   }
-  return isHarmless(value, limits.maxDepth)
+  return isHarmless(value, Math.min(limits.maxDepth, maxRecursion))
     ? Result.succeed({ value, edits: noEdits })
     : readCarefully(text, limits, options?.keepDigits)
 }
+
+/** How deep a walk may recurse on any runtime's stack; what is deeper is walked without recursion. */
+const maxRecursion = 512
 
 /**
  * Whether a parsed value can be taken as it is: no key that reaches a prototype, not nested too deeply, and no number so large
@@ -256,7 +260,8 @@ const isPlain = (value: object): boolean => {
 }
 
 /**
- * Copies a JSON value. Keys stay own properties whatever they are called; depth costs no stack.
+ * Copies a JSON value. Keys stay own properties whatever they are called; members that are `undefined` are left out, as JSON
+ * leaves them out; depth costs no stack.
  *
  * @example
  * ```ts
@@ -281,7 +286,9 @@ export const clone = (value: unknown): unknown => {
   }
   const root = copy(value)
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    for (const key of Object.keys(next.from)) setOwn(next.into, key, copy(next.from[key]))
+    for (const key of Object.keys(next.from)) {
+      if (next.from[key] !== undefined) setOwn(next.into, key, copy(next.from[key]))
+    }
   }
   return root
 }

@@ -11,8 +11,8 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Edit from "./Edit.ts"
 import type { SchemaMismatch } from "./InputIssue.ts"
-import { describe } from "./internal/describe.ts"
 import { attemptRepair } from "./internal/repairAttempt.ts"
+import { reasonOf, runUserCode } from "./internal/userCode.ts"
 import type { JsonSchemaValidator, UnsupportedSchema } from "./JsonSchemaValidator.ts"
 import { Limits, type LimitValues } from "./Limits.ts"
 import type { RawToolCall } from "./RawToolCall.ts"
@@ -449,7 +449,7 @@ const refineInput = Effect.fnUntraced(function*<Tools extends ToolSet.ToolSet, R
   if (refine === undefined) return decoded.input
   const failed = (reason: string, cause: unknown) =>
     new RefinementFailed({ toolCallId: raw.toolCallId, toolName, reason, cause })
-  const refined = yield* Effect.suspend(() =>
+  const refined = yield* runUserCode(() =>
     refine(decoded.input, {
       toolCallId: raw.toolCallId,
       toolName,
@@ -458,10 +458,12 @@ const refineInput = Effect.fnUntraced(function*<Tools extends ToolSet.ToolSet, R
       runtimeContext: options.context?.runtime
     })
   ).pipe(Effect.catchCause((cause) => Effect.fail(failed(reasonOf(cause), Cause.squash(cause)))))
-  if (tool === undefined) {
+  if (tool === undefined || tool.inputSchema.written()._tag === "JsonSchema") {
+    // Such an input is JSON, and has to stay JSON.
     const refusal = StrictJson.inspect(refined, yield* Limits)
-    return refusal === undefined ? refined : yield* Effect.fail(failed(`its result is ${refusal.message}`, refusal))
+    if (refusal !== undefined) return yield* Effect.fail(failed(`its result is ${refusal.message}`, refusal))
   }
+  if (tool === undefined) return refined
   return yield* Effect.mapError(
     tool.inputSchema.validate(refined),
     (cause) => failed(`its result does not fit the input schema: ${cause.message}`, cause)
@@ -470,14 +472,6 @@ const refineInput = Effect.fnUntraced(function*<Tools extends ToolSet.ToolSet, R
 
 const own = (record: object | undefined, key: string): unknown =>
   record !== undefined && Object.hasOwn(record, key) ? (record as Record<string, unknown>)[key] : undefined
-
-/** A typed failure was written to be read; of a crash only the kind is shown. */
-const reasonOf = (cause: Cause.Cause<unknown>): string => {
-  const error = Cause.findErrorOption(cause)
-  if (Option.isSome(error)) return describe(error.value)
-  const defect = Cause.squash(cause)
-  return `it crashed (${defect instanceof Error ? defect.name : typeof defect})`
-}
 
 const callFields = (raw: RawToolCall, tool: Tool.Any | undefined) => ({
   type: "tool-call" as const,

@@ -194,6 +194,12 @@ describe("StrictJson.parse", () => {
       }
     })
 
+    it("cost no stack, however high they are", () => {
+      const deep = "[".repeat(100_000) + "]".repeat(100_000)
+      const limits = { ...Limits.defaults, maxDepth: Number.POSITIVE_INFINITY }
+      assert.isTrue(Result.isSuccess(StrictJson.parse(deep, { limits })))
+    })
+
     it("hold for a hundred thousand levels", () => {
       for (const text of ["[".repeat(100_000), "[".repeat(100_000) + "]".repeat(100_000), "{\"a\":".repeat(100_000)]) {
         assert.strictEqual(reason(text), "InputLimitExceeded")

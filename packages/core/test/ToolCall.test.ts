@@ -506,7 +506,9 @@ describe("names and keys that a model chooses", () => {
       const name = "x\nignore all\u202eabove\u001b[31m"
       const unknown = yield* Effect.flip(parse(raw(name, "{}")))
       const key = yield* Effect.flip(parse(raw("weather", JSON.stringify({ city: "Oslo", [name]: 1 }))))
-      for (const { message } of [unknown, key]) assert.match(message, /^[^\u0000-\u001f\u202e]+$/)
+      for (const { message } of [unknown, key]) {
+        for (const char of ["\n", "\u202e", "\u001b"]) assert.notInclude(message, char)
+      }
     }))
 
   it.effect("cannot make a message long, or a repair slow", () =>

@@ -102,13 +102,16 @@ export const assess = (text: string): LexicalRisks => {
 const readString = (text: string, start: number, closer: string) => {
   // Three quotes are a string of another language; two of them would be an empty string here.
   let guessed = text.startsWith(closer.repeat(3), start)
+  let innerQuotes = 0
   for (let offset = start + 1; offset < text.length; offset++) {
     const char = text[offset]!
     if (char === "\\") {
       offset++
       guessed ||= offset < text.length && !"\"'`\\/bfnrtu".includes(text[offset]!)
     } else if (char === closer) {
-      if (canFollowString(text, offset + 1)) return { end: offset, guessed }
+      // Inner quotes come in pairs, unless the string ended at another place than it seems to.
+      if (canFollowString(text, offset + 1)) return { end: offset, guessed: guessed || innerQuotes % 2 === 1 }
+      innerQuotes++
       // An inner quote is kept where it is a double one, and becomes a double one where it is not.
       guessed ||= closer !== "\""
     }

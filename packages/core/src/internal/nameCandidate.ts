@@ -4,7 +4,11 @@
  * @internal
  */
 export const nameCandidate = (name: string, names: ReadonlyArray<string>): string | undefined => {
-  const bare = withoutDecoration(name)
+  // Control tokens of a chat template, and all that follows them.
+  const token = name.indexOf("<|")
+  const spoken = token === -1 ? name : name.slice(0, token)
+  if (spoken.length > maxLength) return undefined
+  const bare = withoutDecoration(spoken)
   if (names.includes(bare)) return bare
   const key = comparable(bare)
   if (key === "") return undefined
@@ -12,10 +16,11 @@ export const nameCandidate = (name: string, names: ReadonlyArray<string>): strin
   return candidates.length === 1 ? candidates[0] : undefined
 }
 
+/** Longer than any provider lets a name be. */
+const maxLength = 256
+
 const withoutDecoration = (name: string): string =>
   name
-    // Control tokens of a chat template, and all that follows them.
-    .replace(/<\|[^]*$/, "")
     .trim()
     .replace(/^["'`]+|["'`]+$/g, "")
     // The namespace that chat templates give to all tools alike.

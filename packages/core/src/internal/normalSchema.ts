@@ -92,6 +92,12 @@ export const normalise = (root: Keywords, reading: Reading): Document => {
         }
       }
     }
+    const types = [out["type"]].flat()
+    if (out["multipleOf"] !== undefined || types.includes("integer") && !types.includes("number")) {
+      // Beyond these a double has lost digits, and engines differ in what they take for an integer or a multiple.
+      out["minimum"] = Math.max(out["minimum"] as number | undefined ?? -Infinity, Number.MIN_SAFE_INTEGER)
+      out["maximum"] = Math.min(out["maximum"] as number | undefined ?? Infinity, Number.MAX_SAFE_INTEGER)
+    }
     if (more.length > 0) out["allOf"] = [...(out["allOf"] as Array<unknown> | undefined ?? []), ...more]
     return out
   }

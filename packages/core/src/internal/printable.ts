@@ -1,4 +1,5 @@
 // Control characters, and those that change how the text around them is shown.
+// oxlint-disable-next-line no-control-regex
 const invisible = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g
 
 /**

@@ -6,6 +6,7 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import type * as Option from "effect/Option"
 import type { Repair, RepairContext, RepairedToolCall } from "../Repair.ts"
+import { runUserCode } from "./userCode.ts"
 
 /**
  * Runs a repair in the span `repair_tool_arguments`. The span says which attempt it was, why it was needed, how it ended, and
@@ -26,7 +27,7 @@ export const attemptRepair = <E, R>(
   return Effect.suspend(() => {
     // The span must not see how the repair ended: neither its answer nor its error.
     let ended: Exit.Exit<Option.Option<RepairedToolCall>, E>
-    return Effect.suspend(() => repair(context)).pipe(
+    return runUserCode(() => repair(context)).pipe(
       Effect.exit,
       Effect.flatMap((exit) => {
         ended = exit

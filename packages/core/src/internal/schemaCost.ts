@@ -123,11 +123,11 @@ export const checksBelow = (document: Document): number => {
 }
 
 /** @internal */
-export const forEachSchema = (document: Document, visit: (schema: object) => void): void => {
+export const forEachSchema = (document: Document, visit: (schema: Record<string, unknown>) => void): void => {
   const pending: Array<unknown> = [document.schema, ...Object.values(document.definitions)]
   for (let schema = pending.pop(); schema !== undefined; schema = pending.pop()) {
     if (typeof schema !== "object" || schema === null) continue
-    visit(schema)
+    visit(schema as Record<string, unknown>)
     pending.push(...subschemas(schema).map((below) => below.schema))
   }
 }

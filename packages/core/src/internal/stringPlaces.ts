@@ -2,7 +2,7 @@
  * Whether a JSON Schema says that a place takes a string. Only a schema that names the type `string` there counts: where
  * anything goes, a number must not become a string.
  */
-import { parseUriFragment } from "effect/JsonPointer"
+import { unescapeToken } from "effect/JsonPointer"
 import type { JsonSchema } from "../JsonSchemaValidator.ts"
 
 /** @internal */
@@ -21,13 +21,42 @@ const own = (value: unknown, key: string | number): unknown =>
     : undefined
 
 const below = (schema: unknown, step: string | number): Array<unknown> => {
-  if (typeof step === "string") {
-    return [own(own(schema, "properties"), step) ?? own(schema, "additionalProperties")]
+  if (typeof step === "number") {
+    const items = own(schema, "items")
+    return Array.isArray(items)
+      ? [items[step] ?? own(schema, "additionalItems")]
+      : [own(own(schema, "prefixItems"), step) ?? items]
   }
-  const items = own(schema, "items")
-  return Array.isArray(items)
-    ? [items[step] ?? own(schema, "additionalItems")]
-    : [own(own(schema, "prefixItems"), step) ?? items]
+  const named: Array<unknown> = []
+  let isAdditional = true
+  const property = own(own(schema, "properties"), step)
+  if (property !== undefined) named.push(property)
+  const patterns = own(schema, "patternProperties")
+  for (const [pattern, at] of isObject(patterns) ? Object.entries(patterns) : []) {
+    const fits = matches(pattern, step)
+    if (fits === true) named.push(at)
+    if (fits === undefined) isAdditional = false
+  }
+  return named.length === 0 && isAdditional ? [own(schema, "additionalProperties")] : named
+}
+
+/** Without a group a pattern cannot take exponential time; one with a group is not tried. */
+const matches = (pattern: string, key: string): boolean | undefined => {
+  if (pattern.includes("(")) return undefined
+  try {
+    return new RegExp(pattern, "u").test(key)
+  } catch {
+    return undefined
+  }
+}
+
+/** The schema that a reference inside the document points to. */
+const resolve = (root: JsonSchema, reference: string): unknown => {
+  try {
+    return decodeURIComponent(reference.slice(1)).split("/").slice(1).map(unescapeToken).reduce<unknown>(own, root)
+  } catch {
+    return undefined
+  }
 }
 
 /** The schemas themselves, and those that they apply to the same place. */
@@ -43,8 +72,7 @@ const expand = (root: JsonSchema, schemas: ReadonlyArray<unknown>): Array<unknow
       if (Array.isArray(members)) pending.push(...members)
     }
     const reference = own(schema, "$ref")
-    const steps = typeof reference === "string" ? parseUriFragment(reference) : undefined
-    if (steps !== undefined) pending.push(steps.reduce<unknown>(own, root))
+    if (typeof reference === "string" && /^#(?:\/|$)/.test(reference)) pending.push(resolve(root, reference))
   }
   return [...out]
 }

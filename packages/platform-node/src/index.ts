@@ -1,0 +1,4 @@
+/**
+ * @since 0.1.0
+ */
+export * as NodeCountersign from "./NodeCountersign.ts"

@@ -1,0 +1,36 @@
+/**
+ * The `countersign` command.
+ */
+import * as CliConfig from "effect/cli/CliConfig"
+import * as CliOutput from "effect/cli/CliOutput"
+import * as Command from "effect/cli/Command"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import { CommandFailed } from "./commandFailed.ts"
+import { parse } from "./parse.ts"
+import * as Presenter from "./presenter.ts"
+import { repair } from "./repair.ts"
+import { version } from "./version.ts"
+
+const countersign = Command.make("countersign").pipe(
+  Command.withDescription("Parses, repairs and checks the tool calls of language models."),
+  Command.withSubcommands([parse, repair])
+)
+
+const layerOutput = Layer.mergeAll(
+  CliOutput.layerPresenter(Presenter.presenter),
+  CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] })
+)
+
+/** The command with the process's arguments. Fails with `CommandFailed` alone, after saying on stderr why. */
+export const run = Command.run(countersign, { version }).pipe(
+  // The presenter has said what is wrong with the arguments.
+  Effect.catchIf(
+    (error) => error._tag !== "CommandFailed",
+    () => Effect.fail(new CommandFailed({ status: 2, message: "" }))
+  ),
+  Effect.tapError(({ message }) => message === "" ? Effect.void : Console.error(`countersign: ${message}`)),
+  Effect.provide(layerOutput)
+)

@@ -1,0 +1,61 @@
+/**
+ * Counts what lines came to, and shows it on a terminal while the work goes on.
+ */
+import * as Clock from "effect/Clock"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Stdio from "effect/Stdio"
+import * as Stream from "effect/Stream"
+import * as Terminal from "./terminal.ts"
+
+export interface Progress {
+  /** Counts lines by their status, and writes messages about them to stderr. */
+  readonly add: (statuses: ReadonlyArray<string>, messages: ReadonlyArray<string>) => Effect.Effect<void>
+  /** How many lines had a status. */
+  readonly count: (status: string) => number
+  /** Leaves the last count on the terminal. */
+  readonly end: Effect.Effect<void>
+}
+
+const intervalMillis = 100
+
+/** Needs no escape sequence: the line is written over by one that is as long. */
+export const make = Effect.gen(function*() {
+  const stdio = yield* Stdio.Stdio
+  const isShown = yield* Terminal.canOverwrite
+  const counts = new Map<string, number>()
+  let lines = 0
+  let shown = ""
+  let shownAt = yield* Clock.currentTimeMillis
+
+  const write = (text: string) => Effect.ignore(Stream.run(Stream.make(text), stdio.stderr()))
+  const show = (text: string) =>
+    Effect.suspend(() => {
+      const line = `\r${text.padEnd(shown.length)}${text === "" ? "\r" : ""}`
+      shown = text
+      return write(line)
+    })
+  const summary = () => {
+    const byStatus = [...counts].map(([status, count]) => `${count.toLocaleString("en")} ${status}`).join(", ")
+    return `${lines.toLocaleString("en")} ${lines === 1 ? "line" : "lines"}: ${byStatus}`
+  }
+
+  const progress: Progress = {
+    add: Effect.fnUntraced(function*(statuses, messages) {
+      lines += statuses.length
+      for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1)
+      if (messages.length > 0) {
+        if (shown !== "") yield* show("")
+        yield* Console.error(messages.join("\n"))
+      }
+      if (!isShown) return
+      const now = yield* Clock.currentTimeMillis
+      if (now - shownAt < intervalMillis) return
+      shownAt = now
+      yield* show(summary())
+    }),
+    count: (status) => counts.get(status) ?? 0,
+    end: Effect.suspend(() => isShown && lines > 0 ? Effect.andThen(show(summary()), write("\n")) : Effect.void)
+  }
+  return progress
+})

@@ -1,0 +1,31 @@
+/**
+ * Everything that Countersign needs on Cloudflare Workers, Deno, Bun and in browsers, in one layer.
+ *
+ * @since 0.1.0
+ */
+import * as CfworkerJsonSchema from "@countersign/core/CfworkerJsonSchema"
+import type { JsonSchemaValidator } from "@countersign/core/JsonSchemaValidator"
+import type * as Layer from "effect/Layer"
+
+/**
+ * The platform: raw JSON Schemas are checked without evaluating code, which Workers forbid.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Tool from "@countersign/core/Tool"
+ * import * as ToolCall from "@countersign/core/ToolCall"
+ * import * as ToolSet from "@countersign/core/ToolSet"
+ * import * as WorkersCountersign from "@countersign/platform-workers/WorkersCountersign"
+ *
+ * const inputSchema = { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
+ * const tools = ToolSet.make(Tool.make("weather", { inputSchema }))
+ * const raw = { toolCallId: "1", toolName: "weather", input: "{\"city\":\"Oslo\"}" }
+ * const program = Effect.provide(ToolCall.parse(raw, { tools }), WorkersCountersign.layer)
+ * Effect.runSync(program).input // => { city: "Oslo" }
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer: Layer.Layer<JsonSchemaValidator> = CfworkerJsonSchema.layer
