@@ -36,7 +36,7 @@ describe("README", () => {
     })
     afterAll(() => served?.stop())
 
-    const post = async (body: string) => {
+    const post = async (body: string): Promise<readonly [status: number, answer: any]> => {
       const response = await fetch(served.url, { method: "POST", body })
       return [response.status, await response.json()]
     }

@@ -1,13 +1,12 @@
 /**
- * Checks any raw JSON Schema without evaluating code: Effect's importer where it takes the schema, and
- * `@cfworker/json-schema` where it does not. Runs on Workers, where compiling validators such as ajv cannot.
+ * Checks any raw JSON Schema with `@cfworker/json-schema`, which evaluates no code: it runs on Workers, where validators that
+ * compile, such as ajv, cannot.
  *
  * @since 0.1.0
  */
 import { type OutputUnit, Validator } from "@cfworker/json-schema"
 import type * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import { engine as effectEngine } from "./EffectJsonSchema.ts"
 import { type InputIssue, toPointer } from "./InputIssue.ts"
 import { type Engine, layerEngine } from "./internal/compiledSchemas.ts"
 import type { Document } from "./internal/schemaDocument.ts"
@@ -52,7 +51,10 @@ export const cfworkerEngine: Engine = (document) => {
         return toIssues(errors)
       }
     } catch (error) {
-      if (error === tooLong) return [{ pointer: "", message: "takes too long to check: nest it less" }]
+      // Or so many errors that they do not fit on the stack.
+      if (error === tooLong || error instanceof RangeError) {
+        return [{ pointer: "", message: "takes too long to check: nest it less" }]
+      }
       if (error instanceof URIError) return [{ pointer: "", message: "has a key that is not well-formed Unicode" }]
       throw error
     }
@@ -62,7 +64,7 @@ export const cfworkerEngine: Engine = (document) => {
 const tooLong = new Error("too many steps")
 
 // The engine compares each item with each other.
-const maxUnique = 5000
+const maxUnique = 2000
 
 const measure = (value: unknown) => {
   let nodes = 0
@@ -208,6 +210,4 @@ const messages: ReadonlyMap<string, string> = new Map([
  * @category layers
  * @since 0.1.0
  */
-export const layer: Layer.Layer<JsonSchemaValidator> = layerEngine((document) =>
-  Result.orElse(effectEngine(document), () => cfworkerEngine(document))
-)
+export const layer: Layer.Layer<JsonSchemaValidator> = layerEngine(cfworkerEngine)

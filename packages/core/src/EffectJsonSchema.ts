@@ -14,8 +14,9 @@ import type * as Schema from "effect/Schema"
 import * as SchemaIssue from "effect/SchemaIssue"
 import * as SchemaParser from "effect/SchemaParser"
 import * as SchemaRepresentation from "effect/SchemaRepresentation"
+import { hasAtMost } from "./internal/boundedWalk.ts"
 import { type Engine, layerEngine } from "./internal/compiledSchemas.ts"
-import { fromEffectIssue, parseOptions } from "./internal/effectIssues.ts"
+import { fromEffectIssue, maxThorough, parseOptions, thoroughOptions } from "./internal/effectIssues.ts"
 import { checksBelow, forEachSchema, maxChecksAtOnce } from "./internal/schemaCost.ts"
 import type { Document } from "./internal/schemaDocument.ts"
 import { type JsonSchemaValidator, UnsupportedSchema } from "./JsonSchemaValidator.ts"
@@ -30,9 +31,11 @@ export const engine: Engine = (document) => {
   } catch (error) {
     return Result.fail(new UnsupportedSchema({ reason: error instanceof Error ? error.message : String(error) }))
   }
-  const decode = SchemaParser.decodeUnknownExit(schema as Schema.Codec<unknown>, parseOptions)
+  const decode = SchemaParser.decodeUnknownExit(schema as Schema.Codec<unknown>)
   return Result.succeed((value) => {
-    const exit = decode(value)
+    let exit = decode(value, parseOptions)
+    if (Exit.isSuccess(exit)) return []
+    if (hasAtMost(value, maxThorough)) exit = decode(value, thoroughOptions)
     if (Exit.isSuccess(exit)) return []
     const issue = Cause.squash(exit.cause)
     if (!SchemaIssue.isIssue(issue)) throw issue

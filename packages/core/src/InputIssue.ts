@@ -49,9 +49,6 @@ export type InputIssue = typeof InputIssue.Type
 export const toPointer = (path: ReadonlyArray<PropertyKey>): string =>
   path.map((key) => `/${escapeToken(String(key))}`).join("")
 
-/** How many issues an error carries; a model reads the first few and a hostile input can cause millions. */
-const maxIssues = 20
-
 /**
  * A value does not fit the tool's input schema. Holds at most the first 20 issues, and `total`, how many there were.
  *
@@ -79,10 +76,16 @@ export class SchemaMismatch extends Schema.TaggedError<SchemaMismatch>("@counter
     total: Schema.Number
   }
 ) {
-  static fromIssues(issues: ReadonlyArray<InputIssue>): SchemaMismatch {
+  /** How many issues an error carries: a model reads the first few, and a hostile input can cause millions. */
+  static readonly maxIssues = 20
+
+  static fromIssues(issues: ReadonlyArray<InputIssue>, total = issues.length): SchemaMismatch {
     return new SchemaMismatch({
-      issues: issues.slice(0, maxIssues).map(({ message, pointer }) => ({ pointer: printable(pointer, 200), message })),
-      total: issues.length
+      issues: issues.slice(0, SchemaMismatch.maxIssues).map(({ message, pointer }) => ({
+        pointer: printable(pointer, 200),
+        message
+      })),
+      total
     })
   }
 

@@ -10,11 +10,13 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import * as Schema from "effect/Schema"
-import type * as SchemaIssue from "effect/SchemaIssue"
+import type * as SchemaAST from "effect/SchemaAST"
 import * as SchemaParser from "effect/SchemaParser"
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "effect/StandardSchema"
-import { type InputIssue, SchemaMismatch, toPointer } from "./InputIssue.ts"
-import { fromEffectIssue, parseOptions } from "./internal/effectIssues.ts"
+import { SchemaMismatch, toPointer } from "./InputIssue.ts"
+import { findNonFinite, hasAtMost } from "./internal/boundedWalk.ts"
+import { fromEffectIssue, maxThorough, parseOptions, thoroughOptions } from "./internal/effectIssues.ts"
+import { fromStandardIssue } from "./internal/standardIssues.ts"
 import { type Dialect, type JsonSchema, JsonSchemaValidator, UnsupportedSchema } from "./JsonSchemaValidator.ts"
 
 const TypeId = "~@countersign/core/InputSchema"
@@ -117,13 +119,13 @@ const fromSource = (source: Source): InputSchema => {
 const isStandardSchema = (u: unknown): u is StandardSchemaV1 => Predicate.hasProperty(u, "~standard")
 
 const fromLazy = (build: () => Source): InputSchema => {
-  let built: InputSchema | undefined
-  const get = () => built ??= fromSource(build())
+  const get = memo(() => fromSource(build()))
+  const built = Effect.try({ try: get, catch: crashed })
   return {
     [TypeId]: TypeId,
     written: () => get().written(),
-    decode: (value) => Effect.suspend(() => get().decode(value)),
-    validate: (input) => Effect.suspend(() => get().validate(input))
+    decode: (value) => Effect.flatMap(built, (schema) => schema.decode(value)),
+    validate: (input) => Effect.flatMap(built, (schema) => schema.validate(input))
   }
 }
 
@@ -147,19 +149,40 @@ const fromLazy = (build: () => Source): InputSchema => {
  * @since 0.1.0
  */
 export const fromEffectSchema = <A, I>(schema: Schema.Codec<A, I>): InputSchema<A> => {
-  const decoder = memo(() => SchemaParser.decodeUnknownEffect(Schema.toCodecJson(schema), parseOptions))
-  const validator = memo(() => SchemaParser.decodeUnknownEffect(Schema.toType(schema), parseOptions))
-  const run = <B>(parser: () => (value: unknown) => Effect.Effect<B, SchemaIssue.Issue>) => (value: unknown) =>
-    Effect.suspend(() => parser()(value)).pipe(
-      Effect.mapError((issue) => SchemaMismatch.fromIssues(fromEffectIssue(issue))),
-      Effect.catchDefect((defect) => Effect.fail(crashed(defect)))
-    )
+  const closed = isEmptyStruct(schema) ? noMembers as unknown as Schema.Codec<A, I> : schema
+  const run = (codec: () => Schema.Codec<A, unknown>) => {
+    const parser = memo(() => SchemaParser.decodeUnknownEffect(codec()))
+    const parse = (value: unknown, options: SchemaAST.ParseOptions) => Effect.suspend(() => parser()(value, options))
+    return (value: unknown) =>
+      parse(value, parseOptions).pipe(
+        // Most inputs fit. One that does not is read again, to tell everything, where that cannot be endless.
+        Effect.catch((issue) => hasAtMost(value, maxThorough) ? parse(value, thoroughOptions) : Effect.fail(issue)),
+        Effect.mapError((issue) => SchemaMismatch.fromIssues(fromEffectIssue(issue))),
+        Effect.catchDefect((defect) => Effect.fail(crashed(defect))),
+        Effect.flatMap(refuseNonFinite)
+      )
+  }
   return {
     [TypeId]: TypeId,
-    written: () => ({ _tag: "EffectSchema", schema }),
-    decode: run(decoder),
-    validate: run(validator)
+    written: () => ({ _tag: "EffectSchema", schema: closed }),
+    decode: run(() => Schema.toCodecJson(closed) as Schema.Codec<A, unknown>),
+    validate: run(() => Schema.toType(closed))
   }
+}
+
+/** To Effect an empty struct is any value but null and undefined; to a tool it means that there are no arguments. */
+const isEmptyStruct = ({ ast }: Schema.Top): boolean =>
+  ast._tag === "Objects" && ast.propertySignatures.length === 0 && ast.indexSignatures.length === 0 &&
+  ast.encoding === undefined && ast.checks === undefined
+
+const noMembers = Schema.Record(Schema.String, Schema.Never)
+
+/** `Schema.Number` also reads the strings "NaN" and "Infinity", which a model must not put in place of a number. */
+const refuseNonFinite = <A>(input: A): Effect.Effect<A, SchemaMismatch> => {
+  const path = findNonFinite(input)
+  return path === undefined
+    ? Effect.succeed(input)
+    : Effect.fail(SchemaMismatch.fromIssues([{ pointer: toPointer(path), message: "expected a finite number" }]))
 }
 
 /**
@@ -195,7 +218,9 @@ export const fromStandardSchema = <A>(
   const decode = Effect.fnUntraced(function*(value: unknown) {
     const result = yield* runStandard(schema, value)
     if (result.issues === undefined) return result.value
-    return yield* SchemaMismatch.fromIssues(result.issues.map(fromStandardIssue))
+    const issues = Array.from(result.issues)
+    const told = issues.slice(0, SchemaMismatch.maxIssues).map((issue) => fromStandardIssue(issue, value))
+    return yield* SchemaMismatch.fromIssues(told, issues.length)
   })
   return {
     [TypeId]: TypeId,
@@ -216,14 +241,6 @@ const runStandard = <A>(schema: StandardSchemaV1<any, A>, value: unknown) =>
       () => new UnsupportedSchema({ reason: "its validator gave no result" })
     )
   )
-
-const fromStandardIssue = (issue: StandardSchemaV1.Issue): InputIssue => ({
-  pointer: toPointer((issue.path ?? []).map((step) => typeof step === "object" ? step.key : step)),
-  // Libraries put the value into their messages; what they expected says enough.
-  message: Predicate.hasProperty(issue, "expected") && typeof issue.expected === "string"
-    ? `expected ${issue.expected}`
-    : issue.message
-})
 
 /**
  * A raw JSON Schema. It is always checked, by the `JsonSchemaValidator` in context; the input passes as it is.
@@ -306,7 +323,7 @@ const writeJsonSchema = (written: Written): JsonSchema => {
 }
 
 const crashed = (defect: unknown): UnsupportedSchema =>
-  new UnsupportedSchema({ reason: `its validator crashed (${defect instanceof Error ? defect.name : typeof defect})` })
+  new UnsupportedSchema({ reason: `it crashed (${defect instanceof Error ? defect.name : typeof defect})` })
 
 const memo = <A>(build: () => A): () => A => {
   let built: { readonly value: A } | undefined

@@ -81,7 +81,9 @@ describe("RepairText.jsonrepair", () => {
         assert.isUndefined(yield* repair(text, { truncated: "close" }), text)
       }
       // Inner quotes in pairs leave no doubt.
-      assert.include(yield* repair("{\"a\":\"he said \"no\" twice\"}"), { text: "{\"a\":\"he said \\\"no\\\" twice\"}" })
+      assert.include(yield* repair("{\"a\":\"he said \"no\" twice\"}"), {
+        text: "{\"a\":\"he said \\\"no\\\" twice\"}"
+      })
     }))
 
   it.effect("fails on a text that is too long for it", () =>

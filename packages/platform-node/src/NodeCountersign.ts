@@ -4,11 +4,13 @@
  * @since 0.1.0
  */
 import * as CfworkerJsonSchema from "@countersign/core/CfworkerJsonSchema"
-import type { JsonSchemaValidator } from "@countersign/core/JsonSchemaValidator"
+import * as EffectJsonSchema from "@countersign/core/EffectJsonSchema"
+import * as JsonSchemaValidator from "@countersign/core/JsonSchemaValidator"
 import type * as Layer from "effect/Layer"
 
 /**
- * The platform: raw JSON Schemas are checked by the same engines as at the edge, so a call is judged alike everywhere.
+ * The platform: raw JSON Schemas are checked by Effect's importer, which is the fastest, and by `@cfworker/json-schema` where the
+ * importer refuses. A call is judged as it is at the edge.
  *
  * @example
  * ```ts
@@ -28,4 +30,7 @@ import type * as Layer from "effect/Layer"
  * @category layers
  * @since 0.1.0
  */
-export const layer: Layer.Layer<JsonSchemaValidator> = CfworkerJsonSchema.layer
+export const layer: Layer.Layer<JsonSchemaValidator.JsonSchemaValidator> = JsonSchemaValidator.orElse(
+  EffectJsonSchema.layer,
+  CfworkerJsonSchema.layer
+)

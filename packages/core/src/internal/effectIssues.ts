@@ -21,9 +21,31 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
 export const fromEffectIssue = (issue: SchemaIssue.Issue): ReadonlyArray<InputIssue> =>
   format(issue).issues.map(({ message, path }) => ({
     pointer: toPointer((path ?? []).map((step) => typeof step === "object" ? step.key : step)),
-    message: message.replace(/^Expected /, "expected ")
+    message: message === "Expected never" ? "not allowed" : clip(message.replace(/^Expected /, "expected "))
   }))
 
-/** Every problem is reported, no key is dropped in silence, and no issue holds the input. */
-/** @internal */
-export const parseOptions = { errors: "all", onExcessProperty: "error" } as const
+// An enum can have thousands of members, and all are expected.
+const maxLength = 500
+
+const clip = (text: string): string => text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
+
+/**
+ * No key is dropped in silence, and no issue holds the input.
+ *
+ * @internal
+ */
+export const parseOptions = { errors: "first", onExcessProperty: "error" } as const
+
+/**
+ * The same, and every problem is reported: only for inputs that cannot have too many.
+ *
+ * @internal
+ */
+export const thoroughOptions = { ...parseOptions, errors: "all" } as const
+
+/**
+ * How many members an input may have to be told everything that is wrong with it.
+ *
+ * @internal
+ */
+export const maxThorough = 2000

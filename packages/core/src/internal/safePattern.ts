@@ -17,9 +17,11 @@ interface Part {
   readonly last: ReadonlyArray<number>
   /** Whether all texts that it matches have one length. */
   readonly fixed: boolean
+  /** Whether it holds what can match nothing in two ways, as `(?:a*|b*)`: a loop around it is ambiguous. */
+  readonly twice: boolean
 }
 
-const empty: Part = { nullable: true, first: [], last: [], fixed: true }
+const empty: Part = { nullable: true, first: [], last: [], fixed: true, twice: false }
 
 // A repetition with at most this many characters is written out; any other is a loop.
 const maxStates = 400
@@ -30,6 +32,7 @@ const maxTests = 400
 class Automaton {
   readonly atoms: Array<string> = []
   readonly next: Array<Array<number>> = []
+  isAmbiguous = false
   private at = 0
   private readonly source: string
 
@@ -48,7 +51,8 @@ class Automaton {
       nullable: parts.some((part) => part.nullable),
       first: parts.flatMap((part) => part.first),
       last: parts.flatMap((part) => part.last),
-      fixed: false
+      fixed: false,
+      twice: parts.some((part) => part.twice) || parts.filter((part) => part.nullable).length > 1
     }
   }
 
@@ -83,7 +87,12 @@ class Automaton {
     }
     this.at = after
     if (max === 0) return empty
-    return { ...out, nullable: min === 0 || out.nullable, fixed: part.fixed && min === max }
+    return {
+      ...out,
+      nullable: min === 0 || out.nullable,
+      fixed: part.fixed && min === max,
+      twice: out.twice || part.nullable && min > 1
+    }
   }
 
   private atom(): Part {
@@ -106,7 +115,7 @@ class Automaton {
     this.atoms.push(isReference ? "[^]" : text)
     this.next.push([])
     const state = this.atoms.length - 1
-    const part = { nullable: false, first: [state], last: [state], fixed: true }
+    const part = { nullable: false, first: [state], last: [state], fixed: true, twice: false }
     return isReference ? { ...this.loop(part), nullable: true, fixed: false } : part
   }
 
@@ -116,12 +125,14 @@ class Automaton {
       nullable: left.nullable && right.nullable,
       first: left.nullable ? [...left.first, ...right.first] : left.first,
       last: right.nullable ? [...left.last, ...right.last] : right.last,
-      fixed: left.fixed && right.fixed
+      fixed: left.fixed && right.fixed,
+      twice: left.twice || right.twice
     }
   }
 
   private loop(part: Part): Part {
     this.link(part.last, part.first)
+    this.isAmbiguous ||= part.twice
     return { ...part, fixed: false }
   }
 
@@ -177,7 +188,7 @@ export const mayTakeExponentialTime = (source: string): boolean => {
   const automaton = new Automaton(source)
   automaton.alternatives()
   const { atoms, next } = automaton
-  if (atoms.length > 4 * maxStates) return true
+  if (automaton.isAmbiguous || atoms.length > 4 * maxStates) return true
   const loopOf = loops(next)
   const inLoop = next.map((states, from) => states.filter((to) => loopOf[from] !== -1 && loopOf[to] === loopOf[from]))
   if (inLoop.some((states) => new Set(states).size < states.length)) return true
