@@ -1,5 +1,7 @@
 /** Calls that are parsed, repaired by jsonrepair, validated and refined: what has to work wherever core runs. */
 import * as CfworkerJsonSchema from "@countersign/core/CfworkerJsonSchema"
+import * as EffectJsonSchema from "@countersign/core/EffectJsonSchema"
+import * as JsonSchemaValidator from "@countersign/core/JsonSchemaValidator"
 import * as Repair from "@countersign/core/Repair"
 import * as Tool from "@countersign/core/Tool"
 import * as ToolCall from "@countersign/core/ToolCall"
@@ -11,6 +13,10 @@ const tools = ToolSet.make(
   Tool.make("search", {
     description: "Its input is an Effect Schema",
     inputSchema: Schema.Struct({ query: Schema.String, limit: Schema.Int })
+  }),
+  Tool.make("list", {
+    description: "Its input is a JSON Schema that the first engine takes",
+    inputSchema: { type: "object", properties: { page: { type: "integer" } }, additionalProperties: false }
   }),
   Tool.make("remove", {
     description: "Its input is a JSON Schema that takes the second engine",
@@ -27,11 +33,14 @@ const parse = (toolName: string, input: string) =>
 
 const program = Effect.all([
   Effect.map(parse("search", "{query: ' edge ', 'limit': 50,}"), (call) => call.input),
+  Effect.map(parse("list", "{\"page\":2}"), (call) => call.input),
   Effect.map(parse("remove", "```json\n{\"id\": 7}\n```"), (call) => call.input),
   Effect.map(Effect.flip(parse("remove", "{\"id\": \"7\"}")), (error) => error._tag),
   Effect.map(Effect.flip(parse("constructor", "{}")), (error) => error._tag)
 ])
 
-export const run = () => Effect.runPromise(Effect.provide(program, CfworkerJsonSchema.layer))
+const layer = JsonSchemaValidator.orElse(EffectJsonSchema.layer, CfworkerJsonSchema.layer)
 
-export const expected = [{ query: "edge", limit: 10 }, { id: 7 }, "InvalidToolInput", "NoSuchTool"]
+export const run = () => Effect.runPromise(Effect.provide(program, layer))
+
+export const expected = [{ query: "edge", limit: 10 }, { page: 2 }, { id: 7 }, "InvalidToolInput", "NoSuchTool"]

@@ -20,19 +20,31 @@ export const hasAtMost = (value: unknown, members: number): boolean => {
   return true
 }
 
+interface Container {
+  readonly value: object
+  readonly path: () => Path
+}
+
 /**
  * Where a decoded value holds a number that is not finite: plain objects and arrays are looked into, other objects are somebody
  * else's.
  *
  * @internal
  */
-export const findNonFinite = (value: unknown): Path | undefined => {
-  if (typeof value === "number") return Number.isFinite(value) ? undefined : []
-  if (typeof value !== "object" || value === null) return undefined
-  if (!Array.isArray(value) && Object.getPrototypeOf(value) !== Object.prototype) return undefined
-  for (const key of Object.keys(value)) {
-    const found = findNonFinite((value as Record<string, unknown>)[key])
-    if (found !== undefined) return [key, ...found]
+export const findNonFinite = (root: unknown): Path | undefined => {
+  const pending: Array<Container> = []
+  const visit = (value: unknown, path: () => Path): Path | undefined => {
+    if (typeof value === "number") return Number.isFinite(value) ? undefined : path()
+    if (typeof value === "object" && value !== null) {
+      if (Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype) pending.push({ value, path })
+    }
   }
-  return undefined
+  let found = visit(root, () => [])
+  for (let at = pending.pop(); found === undefined && at !== undefined; at = pending.pop()) {
+    const { path, value } = at
+    for (const key of Object.keys(value)) {
+      found ??= visit((value as Record<string, unknown>)[key], () => [...path(), key])
+    }
+  }
+  return found
 }
