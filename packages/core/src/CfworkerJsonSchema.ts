@@ -160,9 +160,15 @@ const toIssues = (errors: ReadonlyArray<OutputUnit>): ReadonlyArray<InputIssue> 
     if (isSpecific && containers.has(unit.keyword)) return []
     const pointer = decodeURIComponent(unit.instanceLocation.slice(1))
     switch (unit.keyword) {
-      case "required": {
-        const key = /"(.*)"/s.exec(unit.error)?.[1] ?? ""
+      case "required":
+      case "dependentRequired": {
+        const key = /have (?:required property )?"(.*)"\.$/s.exec(unit.error)?.[1] ?? ""
         return [{ pointer: pointer + toPointer([key]), message: "missing required key" }]
+      }
+      case "enum":
+      case "const": {
+        const expected = unit.error.slice(unit.error.indexOf(" match ") + 7, -1).replace(/^any of /, "one of ")
+        return [{ pointer, message: `expected ${expected.slice(0, maxExpected)}` }]
       }
       case "false": {
         const above = errors[index - 1]?.keyword
@@ -172,11 +178,17 @@ const toIssues = (errors: ReadonlyArray<OutputUnit>): ReadonlyArray<InputIssue> 
         const expected = unit.error.slice(unit.error.indexOf("Expected ") + 9, -1)
         return [{ pointer, message: `expected ${expected.replaceAll("\"", "")}` }]
       }
-      default:
-        return [{ pointer, message: messages.get(unit.keyword) ?? `does not satisfy "${unit.keyword}"` }]
+      default: {
+        // Where the engine names a limit, it comes last, after the value.
+        const limit = /[ (]([\d.e+-]+)\)?(?: properties)?\.$/.exec(unit.error)?.[1]
+        const keyword = `does not satisfy "${unit.keyword}"${limit === undefined ? "" : `: ${limit}`}`
+        return [{ pointer, message: messages.get(unit.keyword) ?? keyword }]
+      }
     }
   })
 }
+
+const maxExpected = 500
 
 // The engine's own texts repeat the value; these do not.
 const messages: ReadonlyMap<string, string> = new Map([
@@ -191,8 +203,9 @@ const messages: ReadonlyMap<string, string> = new Map([
 /**
  * The layer: every JSON Schema is checked, or refused with `UnsupportedSchema`.
  *
- * `format` is an annotation, as in JSON Schema 2020-12: it is not checked. Integers are those that a double holds exactly.
- * Patterns run on JavaScript's `RegExp`: a pattern from a server that you do not trust can be slow.
+ * `format` is an annotation, as in JSON Schema 2020-12: it is not checked. Integers and multiples are those up to 2^53, which a
+ * double holds exactly. A pattern that can take exponential time is refused; one that takes time in the square of a text's
+ * length, such as `a+$`, is not.
  *
  * @example
  * ```ts

@@ -64,8 +64,9 @@ const whyNot = (document: Document): string | undefined => {
 /**
  * The layer. A schema that Effect's importer does not take is refused with `UnsupportedSchema`.
  *
- * `format` is an annotation, as in JSON Schema 2020-12: it is not checked. Integers are those that a double holds exactly.
- * Patterns run on JavaScript's `RegExp`: a pattern from a server that you do not trust can be slow.
+ * `format` is an annotation, as in JSON Schema 2020-12: it is not checked. Integers and multiples are those up to 2^53, which a
+ * double holds exactly. A pattern that can take exponential time is refused; one that takes time in the square of a text's
+ * length, such as `a+$`, is not.
  *
  * @example
  * ```ts

@@ -28,8 +28,8 @@ import type { InputIssue } from "./InputIssue.ts"
 export type JsonSchema = EffectJsonSchema.JsonSchema | boolean
 
 /**
- * The dialects that can be checked. Without one, `$schema` decides; without that, `draft-2020-12`, and `draft-07` where
- * the schema uses its `definitions`, array-valued `items`, `additionalItems` or `dependencies`.
+ * The dialects that can be checked. Without one, `$schema` decides. Without that, a schema may use the keywords of
+ * `draft-2020-12` and of `draft-07` together, and what stands beside a `$ref` counts.
  *
  * @category models
  * @since 0.1.0

@@ -29,9 +29,14 @@ const maxStates = 400
 // So many pairs of character sets are compared; the rest counts as overlapping.
 const maxTests = 400
 
+// A pattern with loops that is larger than this, or takes more steps to look through, is refused.
+const maxEdges = 10_000
+const maxSteps = 2_000_000
+
 class Automaton {
   readonly atoms: Array<string> = []
   readonly next: Array<Array<number>> = []
+  hasLoop = false
   isAmbiguous = false
   private at = 0
   private readonly source: string
@@ -132,6 +137,7 @@ class Automaton {
 
   private loop(part: Part): Part {
     this.link(part.last, part.first)
+    this.hasLoop = true
     this.isAmbiguous ||= part.twice
     return { ...part, fixed: false }
   }
@@ -185,10 +191,18 @@ const every = (): string =>
 
 /** @internal */
 export const mayTakeExponentialTime = (source: string): boolean => {
-  const automaton = new Automaton(source)
-  automaton.alternatives()
-  const { atoms, next } = automaton
-  if (automaton.isAmbiguous || atoms.length > 4 * maxStates) return true
+  try {
+    const automaton = new Automaton(source)
+    automaton.alternatives()
+    return automaton.hasLoop && (automaton.isAmbiguous || isAmbiguous(source, automaton))
+  } catch {
+    // Nested deeper than the stack.
+    return true
+  }
+}
+
+const isAmbiguous = (source: string, { atoms, next }: Automaton): boolean => {
+  if (next.reduce((edges, states) => edges + states.length, 0) > maxEdges) return true
   const loopOf = loops(next)
   const inLoop = next.map((states, from) => states.filter((to) => loopOf[from] !== -1 && loopOf[to] === loopOf[from]))
   if (inLoop.some((states) => new Set(states).size < states.length)) return true
@@ -206,7 +220,10 @@ export const mayTakeExponentialTime = (source: string): boolean => {
   // Pairs of different states that one text leads to, from one state.
   const seen = new Set<number>()
   const pending: Array<readonly [number, number]> = []
+  let steps = 0
   const step = (left: number, right: number): boolean => {
+    steps += inLoop[left]!.length * inLoop[right]!.length
+    if (steps > maxSteps) return true
     for (const a of inLoop[left]!) {
       for (const b of inLoop[right]!) {
         if (a === b) {
@@ -219,7 +236,9 @@ export const mayTakeExponentialTime = (source: string): boolean => {
     }
     return false
   }
-  for (let state = 0; state < atoms.length; state++) step(state, state)
+  for (let state = 0; state < atoms.length; state++) {
+    if (step(state, state)) return true
+  }
   for (let pair = pending.pop(); pair !== undefined; pair = pending.pop()) {
     if (step(...pair)) return true
   }
