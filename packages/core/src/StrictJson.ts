@@ -219,6 +219,18 @@ export const inspect = (
   value: unknown,
   limits: Limits.LimitValues = Limits.defaults
 ): InvalidJson | Limits.InputLimitExceeded | undefined => {
+  try {
+    return findRefusal(value, limits)
+  } catch {
+    // A getter or a proxy that throws: whatever it is, it is no JSON value.
+    return new InvalidJson({ reason: "not-json", pointer: "" })
+  }
+}
+
+const findRefusal = (
+  value: unknown,
+  limits: Limits.LimitValues
+): InvalidJson | Limits.InputLimitExceeded | undefined => {
   const refuse = (reason: InvalidJson["reason"], pointer: string) => new InvalidJson({ reason, pointer })
   if (typeof value !== "object" || value === null) {
     return isScalar(value) ? undefined : refuse("not-json", "")

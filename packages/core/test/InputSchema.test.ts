@@ -405,3 +405,48 @@ describe("compiling", () => {
       assert.notInclude(error.message, "secret")
     }))
 })
+
+describe("what a schema would let through in silence", () => {
+  it.effect("an empty struct takes no arguments, and nothing else", () =>
+    Effect.gen(function*() {
+      const schema = InputSchema.make(Schema.Struct({}))
+      assert.deepStrictEqual(yield* schema.decode({}), {})
+      for (const value of [5, "x", [1], true, null, { a: 1 }]) {
+        assert.strictEqual((yield* Effect.flip(schema.decode(value)))._tag, "SchemaMismatch", JSON.stringify(value))
+        assert.strictEqual((yield* Effect.flip(schema.validate(value)))._tag, "SchemaMismatch", JSON.stringify(value))
+      }
+      assert.deepStrictEqual(yield* InputSchema.toJsonSchema(schema), { type: "object", additionalProperties: false })
+    }).pipe(Effect.provide(JsonSchemaValidator.layerRefuse)))
+
+  it.effect("a number is finite, also where Effect reads \"NaN\" and \"Infinity\"", () =>
+    Effect.gen(function*() {
+      const schema = InputSchema.make(Schema.Struct({ amounts: Schema.Array(Schema.Number) }))
+      for (const text of ["NaN", "Infinity", "-Infinity"]) {
+        const error = yield* Effect.flip(schema.decode({ amounts: [1, text] }))
+        assert.strictEqual(error.message, "/amounts/1: expected a finite number")
+      }
+      assert.strictEqual((yield* Effect.flip(schema.validate({ amounts: [Infinity] })))._tag, "SchemaMismatch")
+      assert.deepStrictEqual(yield* schema.decode({ amounts: [1.5] }), { amounts: [1.5] })
+    }).pipe(Effect.provide(JsonSchemaValidator.layerRefuse)))
+
+  it.effect("is told in full for a small input, and in part for one with a hundred thousand faults", () =>
+    Effect.gen(function*() {
+      const schema = InputSchema.make(Schema.Struct({ a: Schema.String, b: Schema.String }))
+      const small = yield* Effect.flip(schema.decode({ a: 1, c: 2 }))
+      assert.strictEqual(small.message, "/c: unexpected key; /a: expected string; /b: missing required key")
+      const large = yield* Effect.flip(
+        schema.decode(Object.fromEntries(Array.from({ length: 100_000 }, (_, index) => [`key${index}`, index])))
+      )
+      assert.strictEqual(large.message, "/key0: unexpected key")
+    }).pipe(Effect.provide(JsonSchemaValidator.layerRefuse)))
+
+  it.effect("a lazy schema that cannot be built is the schema's fault", () =>
+    Effect.gen(function*() {
+      const schema = InputSchema.make((): {} => {
+        throw new TypeError("secret")
+      })
+      for (const run of [schema.decode({}), schema.validate({}), InputSchema.toJsonSchema(schema)]) {
+        assert.strictEqual((yield* Effect.flip(run))._tag, "UnsupportedSchema")
+      }
+    }).pipe(Effect.provide(JsonSchemaValidator.layerRefuse)))
+})

@@ -330,6 +330,9 @@ describe("a repair that goes wrong", () => {
       throw new TypeError("secret")
     }, "it crashed (TypeError)"],
     ["changes the id", answer({ toolCallId: "other", input: "{\"city\":\"x\"}" }), "the id of another call"],
+    ["returns a promise", () => Promise.resolve(Option.none()) as any, "it crashed (TypeError)"],
+    ["returns a value", () => Option.none() as any, "it crashed (TypeError)"],
+    ["interrupts itself", () => Effect.interrupt, "it was interrupted"],
     ["returns no Option", () => Effect.succeed(undefined as any), "not a tool call"],
     ["returns no call", () => Effect.succeed(Option.some("text" as any)), "not a tool call"]
   ]

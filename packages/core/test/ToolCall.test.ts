@@ -51,6 +51,21 @@ describe("ToolCall.parse", () => {
       }
     }))
 
+  it.effect("takes members that are undefined as absent, and refuses what cannot be read", () =>
+    Effect.gen(function*() {
+      const call = yield* parse(raw("weather", { city: "Oslo", days: undefined }))
+      assert.deepStrictEqual(call.input, { city: "Oslo" })
+      const throwing = {
+        get city(): string {
+          throw new Error("secret")
+        }
+      }
+      for (const read of [parse(raw("weather", throwing)), parse(raw("nope", throwing))]) {
+        assert.notInclude((yield* Effect.flip(read)).message, "secret")
+      }
+      assert.deepStrictEqual((yield* run(ToolCall.parseOrInvalid(raw("weather", throwing), { tools }))).input, {})
+    }))
+
   it.effect("takes blank and absent input as {}", () =>
     Effect.gen(function*() {
       for (const input of ["", " ", "\n\t\r", "\u00a0", "\ufeff", undefined]) {
@@ -341,6 +356,11 @@ describe("refinement", () => {
         parse(raw("search", "{\"query\":\"x\"}"), { refine: { search: () => Effect.succeed({ query: 1 }) } })
       )
       assert.include(listed.message, "/query: expected string")
+      const forbidden = JSON.parse("{\"query\":\"x\",\"__proto__\":{}}")
+      const polluting = yield* Effect.flip(
+        parse(raw("search", "{\"query\":\"x\"}"), { refine: { search: () => Effect.succeed(forbidden) } })
+      )
+      assert.include(polluting.message, "forbidden key")
     }))
 
   it.effect("of an Effect Schema is validated on its decoded side", () =>
@@ -367,7 +387,9 @@ describe("refinement", () => {
         [() => Effect.die(new TypeError("secret")), "Input of tool weather was refused: it crashed (TypeError)"],
         [() => {
           throw new TypeError("secret")
-        }, "Input of tool weather was refused: it crashed (TypeError)"]
+        }, "Input of tool weather was refused: it crashed (TypeError)"],
+        [(() => Promise.resolve()) as any, "Input of tool weather was refused: it crashed (TypeError)"],
+        [() => Effect.interrupt, "Input of tool weather was refused: it was interrupted"]
       ] as const
       for (const [weatherRefinement, message] of failing) {
         const error = yield* Effect.flip(
