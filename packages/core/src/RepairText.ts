@@ -56,7 +56,7 @@ export type Truncated = "refuse" | "close"
  * Repairs with the `jsonrepair` package, on text of at most `Limits.maxRepairLength` characters; a longer one fails with
  * `InputLimitExceeded`, since its cost grows faster than the text.
  *
- * `None` for what that package would decide in silence: a key without a value, an elision (`...`), a backslash that JSON does
+ * `None` for what that package would decide in silence: several values or prose in one text, a key without a value, an elision (`...`), a backslash that JSON does
  * not know (it would be dropped from a Windows path), unpaired quotes, and, unless `truncated` is `"close"`, a text that ends in
  * the middle of something. Closing brackets that are only missing at the end of complete values are added.
  *

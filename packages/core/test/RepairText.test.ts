@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import { jsonrepair } from "jsonrepair"
 import * as InputSchema from "../src/InputSchema.ts"
 import * as JsonSchemaValidator from "../src/JsonSchemaValidator.ts"
 import * as Limits from "../src/Limits.ts"
@@ -66,6 +67,13 @@ describe("RepairText.jsonrepair", () => {
     Effect.gen(function*() {
       for (
         const text of [
+          "not JSON at all",
+          "Here are the arguments:\n```json\n{\"city\":\"Oslo\"}\n```",
+          "{\"a\":1}\n{\"a\":2}",
+          "{\"a\":1},{\"a\":2}",
+          "callback({\"a\":1,})",
+          "'text'",
+          "12,",
           "{\"path\":\"C:\\Users\\new\"}",
           "{'msg': 'it's fine', 'n': 1}",
           "{\"s\": \"\"\"multi \"q\" end\"\"\"}",
@@ -79,6 +87,10 @@ describe("RepairText.jsonrepair", () => {
         ]
       ) {
         assert.isUndefined(yield* repair(text, { truncated: "close" }), text)
+      }
+      // What stands around a value without changing it is taken off.
+      for (const text of ["```json\n{a:1}\n```", "// first\n{a:1}", "{a:1} /* done */", "{a:1}}", "{a:1},"]) {
+        assert.strictEqual((yield* repair(text))?.text.replace(/\s/g, ""), "{\"a\":1}", text)
       }
       // Inner quotes in pairs leave no doubt.
       assert.include(yield* repair("{\"a\":\"he said \"no\" twice\"}"), {
@@ -164,21 +176,23 @@ describe("RepairText.parse", () => {
 })
 
 describe("the corpus of malformed texts, with jsonrepair behind its bounds", () => {
-  // Measured: what this engine gets right, and where it is silently wrong. A change of either has to be looked at.
-  const expected = { truncated: "close" as const, right: 33, wrong: 1 }
-
-  it.effect("is right, or refused, more often than the engine alone", () =>
+  it.effect("is silently wrong far less often than the engine alone", () =>
     Effect.gen(function*() {
+      const wrongs = { bounded: 0, alone: 0 }
       let right = 0
-      const wrong: Array<string> = []
-      for (const { id, input, intended } of corpus as ReadonlyArray<any>) {
-        const parsed = yield* Effect.option(RepairText.parse(input, { repair: RepairText.jsonrepair(expected) }))
-        if (Option.isNone(parsed)) continue
-        if (JSON.stringify(sorted(parsed.value.value)) === JSON.stringify(sorted(intended))) right++
-        else wrong.push(id)
+      for (const { input, intended } of corpus as ReadonlyArray<any>) {
+        const isRight = (value: unknown) => JSON.stringify(sorted(value)) === JSON.stringify(sorted(intended))
+        const bounded = yield* Effect.option(
+          RepairText.parse(input, { repair: RepairText.jsonrepair({ truncated: "close" }) })
+        )
+        const alone = yield* Effect.option(Effect.try(() => JSON.parse(jsonrepair(input))))
+        if (Option.isSome(bounded)) isRight(bounded.value.value) ? right++ : wrongs.bounded++
+        if (Option.isSome(alone) && !isRight(alone.value)) wrongs.alone++
       }
-      assert.isAtLeast(right, expected.right, wrong.join(" "))
-      assert.isAtMost(wrong.length, expected.wrong, wrong.join(" "))
+      // Measured. It refuses more than the engine does, and has to be looked at if it gets fewer right.
+      assert.isAtLeast(right, 32)
+      assert.isAtMost(wrongs.bounded, 1)
+      assert.isAtLeast(wrongs.alone, 8 * wrongs.bounded)
     }).pipe(Effect.provide(JsonSchemaValidator.layerRefuse)))
 })
 

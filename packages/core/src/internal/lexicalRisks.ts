@@ -8,8 +8,8 @@ export interface LexicalRisks {
   /** The text ends inside something, so its end is not known. */
   readonly truncated: boolean
   /**
-   * The text has a place whose meaning would be guessed, or whose content would be lost: a key without a value or without a
-   * colon, a value with a key inside a list, `...` in place of values, `NaN` or `undefined`, an escape that JSON does not have (a Windows path, a
+   * The text has a place whose meaning would be guessed, or whose content would be lost: several values, prose around a value or
+   * in place of one, a key without a value or without a colon, a value with a key inside a list, `...` in place of values, `NaN` or `undefined`, an escape that JSON does not have (a Windows path, a
    * regular expression), quotes that are not paired.
    */
   readonly guessed: boolean
@@ -30,6 +30,8 @@ const literal = /^(?:true|false|null|True|False|None)$/
 // What JavaScript has and JSON has not: a lenient parser makes text or null of it.
 const notJson = /^[+-]?(?:NaN|Infinity|undefined)$/
 const comment = /\/\*[^]*?(?:\*\/|$)|\/\/[^\n]*|#[^\n]*/y
+// What may stand around a value without changing it: a code fence, a comment, a comma or a bracket too many.
+const around = /```\w*|\/\*[^]*?(?:\*\/|$)|\/\/[^\n]*|#[^\n]*|[,}\]]/y
 const word = /[^\s,:{}[\]"]+/y
 
 /** @internal */
@@ -38,10 +40,19 @@ export const assess = (text: string): LexicalRisks => {
   let token = "start" as Token
   let guessed = false
   let isOpenString = false
+  let roots = 0
 
   for (let offset = 0; offset < text.length; offset++) {
     const char = text[offset]!
-    if (/\s/.test(char) || open.length === 0 && char !== "{" && char !== "[") continue
+    if (/\s/.test(char)) continue
+    if (open.length === 0 && char !== "{" && char !== "[") {
+      around.lastIndex = offset
+      const skipped = around.exec(text)?.[0]
+      // Prose, or a value that is neither object nor list.
+      if (skipped === undefined) guessed = true
+      else offset += skipped.length - 1
+      continue
+    }
     const isKeyPlace = (token === "comma" || token === "open") && open[open.length - 1] === "{"
     if (token === "key" && char !== ":") guessed = true
     const closer = closers.get(char)
@@ -57,6 +68,8 @@ export const assess = (text: string): LexicalRisks => {
     switch (char) {
       case "{":
       case "[":
+        // Which of several values was meant, nobody can tell.
+        if (open.length === 0 && ++roots > 1) guessed = true
         open.push(char)
         token = "open"
         break

@@ -25,7 +25,7 @@ const repairs = [
 ] as const
 
 const flags = {
-  tools: Flag.File("tools").pipe(
+  tools: Flag.Path("tools").pipe(
     Flag.withMetavar("<file>"),
     Flag.withDescription("Tool definitions: a JSON object by name, or what an MCP server lists")
   ),

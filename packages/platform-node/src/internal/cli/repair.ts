@@ -18,7 +18,7 @@ const engines = [
 ] as const
 
 const flags = {
-  schema: Flag.File("schema").pipe(
+  schema: Flag.Path("schema").pipe(
     Flag.withMetavar("<file>"),
     Flag.withDescription("A JSON Schema that the repaired value has to fit"),
     Flag.optional
