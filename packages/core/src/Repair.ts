@@ -156,9 +156,9 @@ export const attempts: {
 })
 
 /**
- * Gives a call to an unknown tool the name of the one tool that it can only have meant: case, spaces, `-` and `_` aside, and
- * without a prefix such as `functions.`, a suffix such as `:0` or `()`, quotes, or control tokens from `<|` on. Two candidates
- * are none.
+ * Gives a call to an unknown tool the name of the one tool that it can only have meant: case, spaces and the separators `-`, `_`,
+ * `.`, `:` and `/` aside, and without a prefix such as `functions.`, a suffix such as `:0` or `()`, quotes, or control tokens from
+ * `<|` on. Two candidates are none.
  *
  * @example
  * ```ts

@@ -172,7 +172,12 @@ describe("Repair.toolName", () => {
           ["`search`", "search"],
           ["\"search\"", "search"],
           ["ListFiles", "list-files"],
-          ["search\n", "search"]
+          ["search\n", "search"],
+          ["search:", "search"],
+          ["to=functions.search", "search"],
+          ["tools/search", "search"],
+          ["get.weather", "get_weather"],
+          ["list/files", "list-files"]
         ] as const
       ) assert.strictEqual(yield* named(toolName, names), expected, toolName)
     }))
@@ -184,6 +189,7 @@ describe("Repair.toolName", () => {
           ["GET_ITEM", ["get_item", "get-item"]],
           ["delete", ["admin.delete"]],
           ["admin.delete", ["delete"]],
+          ["a.b", ["a-b", "a_b"]],
           ["serach", ["search"]],
           ["", ["search"]],
           ["---", ["-", "_"]],

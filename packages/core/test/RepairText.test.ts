@@ -8,6 +8,7 @@ import * as Limits from "../src/Limits.ts"
 import * as RepairText from "../src/RepairText.ts"
 import { InvalidJson } from "../src/StrictJson.ts"
 import corpus from "./fixtures/cases/repair-corpus.json" with { type: "json" }
+import { sameJson } from "./sameJson.ts"
 
 const error = new InvalidJson({ reason: "syntax", offset: 0, expected: "a JSON value" })
 const repair = (text: string, options?: { readonly truncated?: RepairText.Truncated }) =>
@@ -181,7 +182,7 @@ describe("the corpus of malformed texts, with jsonrepair behind its bounds", () 
       const wrongs = { bounded: 0, alone: 0 }
       let right = 0
       for (const { input, intended } of corpus as ReadonlyArray<any>) {
-        const isRight = (value: unknown) => JSON.stringify(sorted(value)) === JSON.stringify(sorted(intended))
+        const isRight = (value: unknown) => sameJson(value, intended)
         const bounded = yield* Effect.option(
           RepairText.parse(input, { repair: RepairText.jsonrepair({ truncated: "close" }) })
         )
@@ -195,10 +196,3 @@ describe("the corpus of malformed texts, with jsonrepair behind its bounds", () 
       assert.isAtLeast(wrongs.alone, 8 * wrongs.bounded)
     }).pipe(Effect.provide(JsonSchemaValidator.layerRefuse)))
 })
-
-const sorted = (value: unknown): unknown =>
-  Array.isArray(value)
-    ? value.map(sorted)
-    : typeof value === "object" && value !== null
-    ? Object.fromEntries(Object.entries(value).sort().map(([key, member]) => [key, sorted(member)]))
-    : value

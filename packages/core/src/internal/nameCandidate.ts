@@ -24,10 +24,12 @@ const withoutDecoration = (name: string): string =>
     .trim()
     .replace(/^["'`]+|["'`]+$/g, "")
     // The namespace that chat templates give to all tools alike.
-    .replace(/^(?:functions?|tools?|default_api)[.:]/i, "")
-    // The position of the call, and empty call parentheses.
+    .replace(/^(?:to=)?(?:functions?|tools?|default_api)[.:/]/i, "")
+    // The position of the call, empty call parentheses, and what ends a sentence.
     .replace(/:\d+$/, "")
     .replace(/\(\s*\)$/, "")
+    .replace(/[.:;,]+$/, "")
     .trim()
 
-const comparable = (name: string): string => name.toLowerCase().replace(/[\s_-]+/g, "")
+/** Providers allow few characters in a name, and everybody replaces the others in another way. */
+const comparable = (name: string): string => name.toLowerCase().replace(/[\s_\-.:/]+/g, "")
