@@ -39,7 +39,7 @@ export const engine: Engine = (document) => {
     if (Exit.isSuccess(exit)) return []
     const issue = Cause.squash(exit.cause)
     if (!SchemaIssue.isIssue(issue)) throw issue
-    return fromEffectIssue(issue)
+    return fromEffectIssue(issue, value)
   })
 }
 

@@ -157,7 +157,7 @@ export const fromEffectSchema = <A, I>(schema: Schema.Codec<A, I>): InputSchema<
       parse(value, parseOptions).pipe(
         // Most inputs fit. One that does not is read again, to tell everything, where that cannot be endless.
         Effect.catch((issue) => hasAtMost(value, maxThorough) ? parse(value, thoroughOptions) : Effect.fail(issue)),
-        Effect.mapError((issue) => SchemaMismatch.fromIssues(fromEffectIssue(issue))),
+        Effect.mapError((issue) => SchemaMismatch.fromIssues(fromEffectIssue(issue, value))),
         Effect.catchDefect((defect) => Effect.fail(crashed(defect))),
         Effect.flatMap(refuseNonFinite)
       )
@@ -215,13 +215,21 @@ export const fromStandardSchema = <A>(
   schema: StandardSchemaV1<any, A>,
   options?: { readonly jsonSchema?: JsonSchema | undefined }
 ): InputSchema<A> => {
-  const decode = Effect.fnUntraced(function*(value: unknown) {
-    const result = yield* runStandard(schema, value)
-    if (result.issues === undefined) return result.value
-    const issues = Array.from(result.issues)
-    const told = issues.slice(0, SchemaMismatch.maxIssues).map((issue) => fromStandardIssue(issue, value))
-    return yield* SchemaMismatch.fromIssues(told, issues.length)
-  })
+  const decode = (value: unknown) =>
+    runStandard(schema, value).pipe(
+      Effect.flatMap((result) => {
+        if (result.issues === undefined) {
+          return Predicate.hasProperty(result, "value")
+            ? Effect.succeed(result.value)
+            : Effect.die(new TypeError("no result"))
+        }
+        const issues = Array.from(result.issues)
+        const told = issues.slice(0, SchemaMismatch.maxIssues).map((issue) => fromStandardIssue(issue, value))
+        return Effect.fail(SchemaMismatch.fromIssues(told, issues.length))
+      }),
+      // Whatever a library does that no library should do: its schema cannot be checked.
+      Effect.catchDefect((defect) => Effect.fail(crashed(defect)))
+    )
   return {
     [TypeId]: TypeId,
     written: () => ({ _tag: "StandardSchema", schema, jsonSchema: options?.jsonSchema }),
@@ -230,17 +238,11 @@ export const fromStandardSchema = <A>(
   }
 }
 
-const runStandard = <A>(schema: StandardSchemaV1<any, A>, value: unknown) =>
-  Effect.suspend((): Effect.Effect<StandardSchemaV1.Result<A>> => {
+const runStandard = <A>(schema: StandardSchemaV1<any, A>, value: unknown): Effect.Effect<StandardSchemaV1.Result<A>> =>
+  Effect.suspend(() => {
     const result = schema["~standard"].validate(value)
     return Predicate.isPromiseLike(result) ? Effect.promise(() => result) : Effect.succeed(result)
-  }).pipe(
-    Effect.catchDefect((defect) => Effect.fail(crashed(defect))),
-    Effect.filterOrFail(
-      (result) => typeof result === "object" && result !== null || typeof result === "function",
-      () => new UnsupportedSchema({ reason: "its validator gave no result" })
-    )
-  )
+  })
 
 /**
  * A raw JSON Schema. It is always checked, by the `JsonSchemaValidator` in context; the input passes as it is.

@@ -60,3 +60,14 @@ export interface Refinement<in out Input, out E = never, out R = never> {
 export type Refinements<Tools extends ToolSet, R = never> = {
   readonly [Name in keyof Tools]?: Refinement<Tool.Input<Tools[Name]>, unknown, R> | undefined
 }
+
+/**
+ * The services that refinements need.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Services<Refine> = {
+  readonly [Name in keyof Refine]-?: NonNullable<Refine[Name]> extends
+    (input: any, context: any) => Effect.Effect<any, any, infer R> ? R : never
+}[keyof Refine]

@@ -330,7 +330,7 @@ export const fromModel = <E, R>(
       instructions,
       messages
     })
-    const input = answer.replace(/^\s*```\w*\n([^]*?)\n?```\s*$/, "$1")
+    const input = answer.replace(/^\s*```\w*\r?\n([^]*?)\r?\n?```\s*$/, "$1")
     if (input.trim() === "") return Option.none()
     return Option.some({ ...toolCall, input, edits: [{ kind: "model" }] })
   })

@@ -10,7 +10,7 @@ import { jsonrepair as repairJson } from "jsonrepair"
 import * as Edit from "./Edit.ts"
 import type { SchemaMismatch } from "./InputIssue.ts"
 import type { InputSchema } from "./InputSchema.ts"
-import { assess } from "./internal/lexicalRisks.ts"
+import { readLoosely, saysTheSame } from "./internal/looseReading.ts"
 import type { JsonSchemaValidator, UnsupportedSchema } from "./JsonSchemaValidator.ts"
 import { InputLimitExceeded, Limits } from "./Limits.ts"
 import * as StrictJson from "./StrictJson.ts"
@@ -58,7 +58,8 @@ export type Truncated = "refuse" | "close"
  *
  * `None` for what that package would decide in silence: several values or prose in one text, a key without a value, an elision (`...`), a backslash that JSON does
  * not know (it would be dropped from a Windows path), unpaired quotes, and, unless `truncated` is `"close"`, a text that ends in
- * the middle of something. Closing brackets that are only missing at the end of complete values are added.
+ * the middle of something. And for what it reads otherwise than a second, independent reading of the text does. Closing brackets
+ * that are only missing at the end of complete values are added.
  *
  * @example
  * ```ts
@@ -83,18 +84,19 @@ export const jsonrepair = (options?: { readonly truncated?: Truncated | undefine
     if (text.length > maxRepairLength) {
       return yield* new InputLimitExceeded({ limit: "maxRepairLength", max: maxRepairLength, size: text.length })
     }
-    const risks = assess(text)
-    if (risks.guessed || risks.truncated && options?.truncated !== "close") return Option.none()
+    const reading = readLoosely(text)
+    if (reading.guessed || reading.truncated && options?.truncated !== "close") return Option.none()
     let repaired: string
     try {
       repaired = repairJson(text)
     } catch {
       return Option.none()
     }
+    if (!saysTheSame(reading.tokens, repaired)) return Option.none()
     return Option.some({
       text: repaired,
       edits: [Edit.between("jsonrepair", text, repaired)],
-      truncated: risks.truncated
+      truncated: reading.truncated
     })
   })
 

@@ -2,7 +2,7 @@
  * Reads the text of a tool call's arguments, and refuses what JSON lets through but a tool must not see.
  *
  * `JSON.parse` decides what is JSON. On top of it: keys that reach an object's prototype are refused at any depth and in
- * any escape, length and nesting are bounded, and a number is never changed in silence. Nothing is repaired here.
+ * any escape, length and nesting are bounded, no integer is rounded and no number becomes infinite. Nothing is repaired here.
  *
  * @since 0.1.0
  */
@@ -146,7 +146,10 @@ const isHarmless = (value: unknown, depth: number): boolean => {
   if (depth === 0) return false
   if (Array.isArray(value)) return value.every((item) => isHarmless(item, depth - 1))
   const record = value as Record<string, unknown>
-  return Object.keys(record).every((key) => !isForbidden(key, record[key]) && isHarmless(record[key], depth - 1))
+  return Object.keys(record).every((key) =>
+    // The V8 of Node 24 may read any key that is one escaped character as this one, after it has met this one.
+    key !== "\\" && !isForbidden(key, record[key]) && isHarmless(record[key], depth - 1)
+  )
 }
 
 const readCarefully = (
@@ -200,7 +203,8 @@ const pointerOf = (visit: Visit, key?: string): string => {
 
 /**
  * Checks a value that somebody else parsed (a provider's SDK, a client) as {@link parse} checks a text: plain JSON, no
- * forbidden key, not nested too deeply. `undefined` members of objects are allowed and count as absent.
+ * forbidden key, not nested too deeply, and not of more members than a text of the longest length could have. `undefined` members
+ * of objects are allowed and count as absent.
  *
  * Gives the reason to refuse it, or `undefined`. Cycles are refused through the depth limit.
  *
@@ -237,12 +241,19 @@ const findRefusal = (
   }
   if (!isPlain(value)) return refuse("not-json", "")
   const stack: Array<Visit> = [{ value, depth: 1, parent: undefined, key: "" }]
+  let members = 0
   for (let visit = stack.pop(); visit !== undefined; visit = stack.pop()) {
     if (visit.depth > limits.maxDepth) {
       return new Limits.InputLimitExceeded({ limit: "maxDepth", max: limits.maxDepth, size: visit.depth })
     }
     const isArray = Array.isArray(visit.value)
-    for (const key of Object.keys(visit.value)) {
+    const keys = Object.keys(visit.value)
+    members += keys.length
+    // As a text it would be longer than that. Few objects that hold each other can have as many members as stars.
+    if (members > limits.maxInputLength) {
+      return new Limits.InputLimitExceeded({ limit: "maxInputLength", max: limits.maxInputLength, size: members })
+    }
+    for (const key of keys) {
       const member = (visit.value as Record<string, unknown>)[key]
       if (!isArray && isForbidden(key, member)) return refuse("forbidden-key", pointerOf(visit, key))
       if (typeof member === "object" && member !== null) {
@@ -269,6 +280,36 @@ const isPlain = (value: object): boolean => {
   if (Array.isArray(value)) return true
   const prototype = Object.getPrototypeOf(value)
   return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
+/**
+ * Checks a value as {@link inspect} does, and gives a copy of it that nobody else can change.
+ *
+ * @example
+ * ```ts
+ * import * as Result from "effect/Result"
+ * import * as StrictJson from "@countersign/core/StrictJson"
+ *
+ * Result.getOrThrow(StrictJson.take({ a: [1], b: undefined })) // => { a: [1] }
+ * ```
+ *
+ * @category parsing
+ * @since 0.1.0
+ */
+export const take = (
+  value: unknown,
+  limits: Limits.LimitValues = Limits.defaults
+): Result.Result<unknown, InvalidJson | Limits.InputLimitExceeded> => {
+  const refusal = inspect(value, limits)
+  if (refusal !== undefined) return Result.fail(refusal)
+  try {
+    // A getter may give another value to the copy than it gave before: it is the copy that counts.
+    const copy = clone(value)
+    const second = inspect(copy, limits)
+    return second === undefined ? Result.succeed(copy) : Result.fail(second)
+  } catch {
+    return Result.fail(new InvalidJson({ reason: "not-json", pointer: "" }))
+  }
 }
 
 /**

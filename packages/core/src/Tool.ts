@@ -31,7 +31,21 @@ export interface ExecuteContext {
 }
 
 /**
- * A tool. `metadata` is copied onto each of its calls as `toolMetadata`.
+ * What `needsApproval` learns about the call that it decides on.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ApprovalContext {
+  readonly toolCallId: string
+  readonly messages: ReadonlyArray<unknown>
+  readonly toolContext: unknown
+  readonly runtimeContext: unknown
+}
+
+/**
+ * A tool. `metadata` is copied onto each of its calls as `toolMetadata`. `needsApproval` says whether a person is asked first,
+ * where the `ApprovalPolicy` leaves it to the tool.
  *
  * @category models
  * @since 0.1.0
@@ -44,6 +58,10 @@ export interface Tool<out Name extends string, in out Input, out Output = unknow
   readonly description: string | ((context: unknown) => string) | undefined
   readonly inputSchema: InputSchema.InputSchema<Input>
   readonly metadata: unknown
+  readonly needsApproval:
+    | boolean
+    | ((input: Input, context: ApprovalContext) => Effect.Effect<boolean, E, R>)
+    | undefined
   readonly execute: ((input: Input, context: ExecuteContext) => Effect.Effect<Output, E, R>) | undefined
 }
 
@@ -97,6 +115,10 @@ export const make = <
     readonly description?: string | ((context: unknown) => string) | undefined
     readonly inputSchema?: S | undefined
     readonly metadata?: unknown
+    readonly needsApproval?:
+      | boolean
+      | ((input: InputSchema.Input<S>, context: ApprovalContext) => Effect.Effect<boolean, E, R>)
+      | undefined
     readonly execute?:
       | ((input: InputSchema.Input<S>, context: ExecuteContext) => Effect.Effect<Output, E, R>)
       | undefined
@@ -109,6 +131,7 @@ export const make = <
   description: options.description,
   inputSchema: InputSchema.make((options.inputSchema ?? noArguments) as S),
   metadata: options.metadata,
+  needsApproval: options.needsApproval,
   execute: options.execute
 })
 

@@ -16,7 +16,7 @@ import { reasonOf, runUserCode } from "./internal/userCode.ts"
 import type { JsonSchemaValidator, UnsupportedSchema } from "./JsonSchemaValidator.ts"
 import { Limits, type LimitValues } from "./Limits.ts"
 import type { RawToolCall } from "./RawToolCall.ts"
-import type { Refinement, Refinements } from "./Refinement.ts"
+import type { Refinement, Refinements, Services as RefineServices } from "./Refinement.ts"
 import type { Repair, RepairContext, RepairedToolCall } from "./Repair.ts"
 import * as StrictJson from "./StrictJson.ts"
 import * as Tool from "./Tool.ts"
@@ -25,7 +25,8 @@ import {
   NoSuchTool,
   RefinementFailed,
   type ToolCallError,
-  ToolCallRepairFailed
+  ToolCallRepairFailed,
+  withCause
 } from "./ToolCallError.ts"
 import * as ToolSet from "./ToolSet.ts"
 
@@ -123,16 +124,23 @@ export interface InvalidToolCall {
  * @category models
  * @since 0.1.0
  */
-export interface Options<Tools extends ToolSet.ToolSet, RepairR = never, RefineR = never> {
+export interface Options<
+  Tools extends ToolSet.ToolSet,
+  RepairR = never,
+  Refine extends Refinements<Tools, any> = {}
+> {
   readonly tools: Tools | undefined
   readonly repair?: Repair<unknown, RepairR> | undefined
-  readonly refine?: Refinements<Tools, RefineR> | undefined
+  readonly refine?: Refinements<Tools, any> & Refine & NoOther<Refine, Tools> | undefined
   readonly context?:
     | { readonly tools?: { readonly [toolName: string]: unknown }; readonly runtime?: unknown }
     | undefined
   readonly instructions?: string | ReadonlyArray<unknown> | undefined
   readonly messages?: ReadonlyArray<unknown> | undefined
 }
+
+/** A refinement of a tool that there is not would never run. */
+type NoOther<Refine, Tools> = { readonly [Name in Exclude<keyof Refine, keyof Tools>]: never }
 
 /** A call whose input fits its schema, not yet refined. */
 interface Decoded {
@@ -173,17 +181,22 @@ interface Decoded {
  * @category parsing
  * @since 0.1.0
  */
-export const parse: <const Tools extends ToolSet.ToolSet, RepairR = never, RefineR = never>(
+export const parse: <
+  const Tools extends ToolSet.ToolSet,
+  RepairR = never,
+  Refine extends Refinements<Tools, any> = {}
+>(
   raw: RawToolCall,
-  options: Options<Tools, RepairR, RefineR>
-) => Effect.Effect<ToolCall<Tools>, ToolCallError, JsonSchemaValidator | RepairR | RefineR> = Effect.fnUntraced(
-  function*(raw, options) {
-    const decoded = yield* decodeOrRepair(raw, options)
-    const input = yield* refineInput(raw, decoded, options)
-    // The input has been checked against the schema of the tool of that name, which is what the type says.
-    return toToolCall(raw, { ...decoded, input }) as any
-  }
-)
+  options: Options<Tools, RepairR, Refine>
+) => Effect.Effect<ToolCall<Tools>, ToolCallError, JsonSchemaValidator | RepairR | RefineServices<Refine>> = Effect
+  .fnUntraced(
+    function*(raw, options) {
+      const decoded = yield* decodeOrRepair(raw, options)
+      const input = yield* refineInput(raw, decoded, options)
+      // The input has been checked against the schema of the tool of that name, which is what the type says.
+      return toToolCall(raw, { ...decoded, input }) as any
+    }
+  )
 
 /**
  * Parses a proposed call and never fails: what cannot run comes back as an {@link InvalidToolCall}, to be answered.
@@ -203,10 +216,14 @@ export const parse: <const Tools extends ToolSet.ToolSet, RepairR = never, Refin
  * @category parsing
  * @since 0.1.0
  */
-export const parseOrInvalid = <const Tools extends ToolSet.ToolSet, RepairR = never, RefineR = never>(
+export const parseOrInvalid = <
+  const Tools extends ToolSet.ToolSet,
+  RepairR = never,
+  Refine extends Refinements<Tools, any> = {}
+>(
   raw: RawToolCall,
-  options: Options<Tools, RepairR, RefineR>
-): Effect.Effect<ToolCall<Tools> | InvalidToolCall, never, JsonSchemaValidator | RepairR | RefineR> =>
+  options: Options<Tools, RepairR, Refine>
+): Effect.Effect<ToolCall<Tools> | InvalidToolCall, never, JsonSchemaValidator | RepairR | RefineServices<Refine>> =>
   Effect.catch(
     parse(raw, options),
     (error) => Effect.map(Limits, (limits) => toInvalidToolCall(raw, options.tools, error, limits))
@@ -233,11 +250,18 @@ export const parseOrInvalid = <const Tools extends ToolSet.ToolSet, RepairR = ne
  * @category parsing
  * @since 0.1.0
  */
-export const parseAll = <const Tools extends ToolSet.ToolSet, RepairR = never, RefineR = never>(
+export const parseAll = <
+  const Tools extends ToolSet.ToolSet,
+  RepairR = never,
+  Refine extends Refinements<Tools, any> = {}
+>(
   raws: ReadonlyArray<RawToolCall>,
-  options: Options<Tools, RepairR, RefineR> & { readonly concurrency?: number | undefined }
-): Effect.Effect<Array<ToolCall<Tools> | InvalidToolCall>, never, JsonSchemaValidator | RepairR | RefineR> =>
-  Effect.forEach(raws, (raw) => parseOrInvalid(raw, options), { concurrency: options.concurrency ?? 8 })
+  options: Options<Tools, RepairR, Refine> & { readonly concurrency?: number | undefined }
+): Effect.Effect<
+  Array<ToolCall<Tools> | InvalidToolCall>,
+  never,
+  JsonSchemaValidator | RepairR | RefineServices<Refine>
+> => Effect.forEach(raws, (raw) => parseOrInvalid(raw, options), { concurrency: options.concurrency ?? 8 })
 
 /**
  * The input of a call as a message history needs it: providers reject a history in which a call's input is not a JSON object, so
@@ -257,9 +281,13 @@ export const parseAll = <const Tools extends ToolSet.ToolSet, RepairR = never, R
 export const historyInput = (call: { readonly input: unknown }): object =>
   typeof call.input === "object" && call.input !== null && !Array.isArray(call.input) ? call.input : {}
 
-const decodeOrRepair = Effect.fnUntraced(function*<Tools extends ToolSet.ToolSet, RepairR, RefineR>(
+const decodeOrRepair = Effect.fnUntraced(function*<
+  Tools extends ToolSet.ToolSet,
+  RepairR,
+  Refine extends Refinements<Tools, any>
+>(
   raw: RawToolCall,
-  options: Options<Tools, RepairR, RefineR>
+  options: Options<Tools, RepairR, Refine>
 ): Effect.fn.Return<
   Decoded,
   NoSuchTool | InvalidToolInput | ToolCallRepairFailed,
@@ -272,46 +300,59 @@ const decodeOrRepair = Effect.fnUntraced(function*<Tools extends ToolSet.ToolSet
   if (repair === undefined || tools === undefined || !isRepairable(error)) return yield* Effect.fail(error)
 
   const failed = (reason: string, cause: unknown) =>
-    new ToolCallRepairFailed({
-      toolCallId: raw.toolCallId,
-      toolName: raw.toolName,
-      reason,
-      cause,
-      originalError: error
-    })
+    withCause(
+      new ToolCallRepairFailed({
+        toolCallId: raw.toolCallId,
+        toolName: raw.toolName,
+        reason,
+        originalError: error
+      }),
+      cause
+    )
   const context = yield* repairContext(raw, tools, error, options)
   const answer = yield* attemptRepair(repair, context, 1).pipe(
     Effect.catchCause((cause) => Effect.fail(failed(reasonOf(cause), Cause.squash(cause))))
   )
-  if (!isAnswer(answer)) return yield* Effect.fail(failed("it answered with something that is not a tool call", answer))
+  if (!Option.isOption(answer)) {
+    return yield* Effect.fail(failed("it answered with something that is not a tool call", answer))
+  }
   if (Option.isNone(answer)) return yield* Effect.fail(error)
-  const repaired = answer.value
+  const repaired = readAnswer(raw, answer.value)
+  if (repaired === undefined) {
+    return yield* Effect.fail(failed("it answered with something that is not a tool call", undefined))
+  }
   if (repaired.toolCallId !== raw.toolCallId) {
     return yield* Effect.fail(failed("it answered with the id of another call", repaired.toolCallId))
   }
   if (isBlank(repaired.input)) return yield* Effect.fail(error)
   const second = yield* decode(proposal(raw, repaired), tools)
-  return { ...second, edits: [...editsOf(raw, repaired), ...second.edits] }
+  return { ...second, edits: [...repaired.edits, ...second.edits] }
 })
 
+/** Repairs are written by users, in JavaScript too: what comes back may be anything, and is read once. */
+const readAnswer = (raw: RawToolCall, answer: RepairedToolCall) => {
+  try {
+    const { edits, input, toolCallId, toolName } = answer
+    if (typeof toolName !== "string") return undefined
+    const known = Array.isArray(edits) ? edits.filter((edit) => typeof edit?.kind === "string") : []
+    return { toolCallId, toolName, input, edits: known.length > 0 ? known : [unnamedEdit(raw, input)] }
+  } catch {
+    return undefined
+  }
+}
+
+/** A repair that names no edits still made one. */
+const unnamedEdit = (raw: RawToolCall, input: unknown): Edit.Edit =>
+  typeof raw.input === "string" && typeof input === "string"
+    ? Edit.between("custom", raw.input, input)
+    : { kind: "custom" }
+
 /** Of a repaired call only the name and the input count; who runs it is not for a repair to say. */
-const proposal = (raw: RawToolCall, repaired: RepairedToolCall): RawToolCall => ({
+const proposal = (raw: RawToolCall, repaired: Pick<RawToolCall, "toolName" | "input">): RawToolCall => ({
   ...raw,
   toolName: repaired.toolName,
   input: repaired.input
 })
-
-/** Repairs are written by users, in JavaScript too: what comes back may be anything. */
-const isAnswer = (answer: Option.Option<RepairedToolCall>): boolean =>
-  Option.isOption(answer) && (Option.isNone(answer) || typeof Option.getOrUndefined(answer)?.toolName === "string")
-
-/** A repair that names no edits still made one. */
-const editsOf = (raw: RawToolCall, { edits = [], input }: RepairedToolCall): ReadonlyArray<Edit.Edit> => {
-  if (edits.length > 0) return edits
-  return typeof raw.input === "string" && typeof input === "string"
-    ? [Edit.between("custom", raw.input, input)]
-    : [{ kind: "custom" }]
-}
 
 const isRepairable = (error: NoSuchTool | InvalidToolInput): boolean =>
   error._tag === "NoSuchTool" || error.cause._tag === "InvalidJson" || error.cause._tag === "SchemaMismatch"
@@ -352,8 +393,8 @@ const decode = Effect.fnUntraced(function*(
 const readInput = (input: unknown, limits: LimitValues): ReturnType<typeof StrictJson.parse> => {
   if (isBlank(input)) return Result.succeed({ value: {}, edits: [] })
   if (typeof input === "string") return StrictJson.parse(input, { limits })
-  const refusal = StrictJson.inspect(input, limits)
-  return refusal === undefined ? Result.succeed({ value: StrictJson.clone(input), edits: [] }) : Result.fail(refusal)
+  const copy = StrictJson.take(input, limits)
+  return Result.map(copy, (value) => ({ value, edits: [] }))
 }
 
 const decodeValue = (
@@ -416,11 +457,14 @@ const repairContext = Effect.fnUntraced(function*<Tools extends ToolSet.ToolSet>
   const services = yield* Effect.context<JsonSchemaValidator>()
   const descriptions: Record<string, RepairContext["tools"][string]> = Object.create(null)
   for (const name of ToolSet.names(tools)) {
-    const { description, kind, title } = tools[name]!
+    const tool = ToolSet.get(tools, name)
+    if (tool === undefined) continue
+    const { description, kind, title } = tool
     descriptions[name] = { name, kind, title, description: typeof description === "string" ? description : undefined }
   }
   return {
-    toolCall: raw,
+    // A copy: what a repair changes in place must not change the call that its answer is compared with.
+    toolCall: Object.freeze({ ...raw }),
     error,
     tools: descriptions,
     inputSchema: (toolName) => {
@@ -439,16 +483,21 @@ const repairContext = Effect.fnUntraced(function*<Tools extends ToolSet.ToolSet>
   }
 })
 
-const refineInput = Effect.fnUntraced(function*<Tools extends ToolSet.ToolSet, RefineR>(
+const refineInput = Effect.fnUntraced(function*<
+  Tools extends ToolSet.ToolSet,
+  Refine extends Refinements<Tools, any>
+>(
   raw: RawToolCall,
   decoded: Decoded,
-  options: Options<Tools, any, RefineR>
-): Effect.fn.Return<unknown, RefinementFailed, JsonSchemaValidator | RefineR> {
+  options: Options<Tools, any, Refine>
+): Effect.fn.Return<unknown, RefinementFailed, JsonSchemaValidator | RefineServices<Refine>> {
   const { tool, toolName } = decoded
-  const refine = own(options.refine, toolName) as Refinement<unknown, unknown, RefineR> | undefined
+  const refine = own(options.refine, toolName) as
+    | Refinement<unknown, unknown, RefineServices<Refine>>
+    | undefined
   if (refine === undefined) return decoded.input
   const failed = (reason: string, cause: unknown) =>
-    new RefinementFailed({ toolCallId: raw.toolCallId, toolName, reason, cause })
+    withCause(new RefinementFailed({ toolCallId: raw.toolCallId, toolName, reason }), cause)
   const refined = yield* runUserCode(() =>
     refine(decoded.input, {
       toolCallId: raw.toolCallId,
@@ -464,8 +513,10 @@ const refineInput = Effect.fnUntraced(function*<Tools extends ToolSet.ToolSet, R
     if (refusal !== undefined) return yield* Effect.fail(failed(`its result is ${refusal.message}`, refusal))
   }
   if (tool === undefined) return refined
+  // What a JSON Schema lets through, it lets through as it is: the call must not share it with the refinement.
+  const owned = tool.inputSchema.written()._tag === "JsonSchema" ? StrictJson.clone(refined) : refined
   return yield* Effect.mapError(
-    tool.inputSchema.validate(refined),
+    tool.inputSchema.validate(owned),
     (cause) => failed(`its result does not fit the input schema: ${cause.message}`, cause)
   )
 })
@@ -516,5 +567,5 @@ const shownInput = (input: unknown, limits: LimitValues): unknown => {
     })
   }
   if (input === undefined) return ""
-  return StrictJson.inspect(input, limits) === undefined ? StrictJson.clone(input) : {}
+  return Result.getOrElse(StrictJson.take(input, limits), () => ({}))
 }

@@ -13,6 +13,15 @@ import { UnsupportedSchema } from "./JsonSchemaValidator.ts"
 import { InputLimitExceeded } from "./Limits.ts"
 import { InvalidJson } from "./StrictJson.ts"
 
+/**
+ * The same error, with what caused it. A cause is for the process that it happened in: it may be anything and hold anything, so it
+ * is neither listed nor encoded.
+ *
+ * @internal
+ */
+export const withCause = <E extends Error>(error: E, cause: unknown): E =>
+  Object.defineProperty(error, "cause", { value: cause, configurable: true, writable: true })
+
 /** How many tool names and how much of each a message shows. */
 const maxNames = 50
 const shown = (name: string): string => printable(name, 100)
@@ -87,7 +96,7 @@ export class InvalidToolInput
 
 /**
  * The repair itself failed: it failed with a typed error, crashed, or answered with a call of another id. `cause` is what it
- * failed with, `originalError` why a repair was needed.
+ * failed with, and stays in this process; `originalError` is why a repair was needed.
  *
  * Source: the AI SDK's `ToolCallRepairError`.
  *
@@ -100,7 +109,6 @@ export class InvalidToolInput
  *   toolCallId: "1",
  *   toolName: "serach",
  *   reason: "the model is overloaded",
- *   cause: new Error("the model is overloaded"),
  *   originalError
  * })
  * error.message.startsWith("Error repairing tool call: the model is overloaded. Model tried to call") // => true
@@ -116,7 +124,6 @@ export class ToolCallRepairFailed
       toolCallId: Schema.String,
       toolName: Schema.String,
       reason: Schema.String,
-      cause: Schema.Defect(),
       originalError: Schema.Union([NoSuchTool, InvalidToolInput])
     }
   )
@@ -128,7 +135,7 @@ export class ToolCallRepairFailed
 
 /**
  * The refinement of a valid input failed, crashed, or gave something that does not fit the schema. `cause` is what it failed
- * with.
+ * with, and stays in this process.
  *
  * Source: own; in the AI SDK the bare error of the refinement takes this place.
  *
@@ -139,8 +146,7 @@ export class ToolCallRepairFailed
  * const error = new ToolCallError.RefinementFailed({
  *   toolCallId: "1",
  *   toolName: "write",
- *   reason: "the path leaves the workspace",
- *   cause: "the path leaves the workspace"
+ *   reason: "the path leaves the workspace"
  * })
  * error.message // => "Input of tool write was refused: the path leaves the workspace"
  * ```
@@ -154,8 +160,7 @@ export class RefinementFailed
     {
       toolCallId: Schema.String,
       toolName: Schema.String,
-      reason: Schema.String,
-      cause: Schema.Defect()
+      reason: Schema.String
     }
   )
 {

@@ -109,7 +109,7 @@ export class InvalidToolDefinitions extends Schema.TaggedError<InvalidToolDefini
 
 /**
  * Reads tool definitions from parsed JSON: either an object of tools by name (`{ "search": { "description", "title",
- * "inputSchema" } }`) or what an MCP server lists (`{ "tools": [{ "name", … }] }`). The tools have no `execute`.
+ * "inputSchema", "needsApproval" } }`) or what an MCP server lists (`{ "tools": [{ "name", … }] }`). The tools have no `execute`.
  *
  * Two tools of one name are refused. Fields that are not known here are ignored.
  *
@@ -140,7 +140,10 @@ export const fromJson = (json: unknown): Result.Result<ToolSet, InvalidToolDefin
     if (typeof name !== "string" || name === "") return fail("a tool has no name")
     if (Object.hasOwn(set, name)) return fail(`there are two tools named ${name}`)
     if (!isObject(definition)) return fail(`tool ${name}: expected an object`)
-    const { description, inputSchema, metadata, title, type } = definition
+    const { description, inputSchema, metadata, needsApproval, title, type } = definition
+    if (needsApproval !== undefined && typeof needsApproval !== "boolean") {
+      return fail(`tool ${name}: needsApproval must be true or false`)
+    }
     if (title !== undefined && typeof title !== "string") return fail(`tool ${name}: title must be a string`)
     if (description !== undefined && typeof description !== "string") {
       return fail(`tool ${name}: description must be a string`)
@@ -153,6 +156,7 @@ export const fromJson = (json: unknown): Result.Result<ToolSet, InvalidToolDefin
       title,
       description,
       metadata,
+      needsApproval,
       inputSchema: inputSchema as JsonSchema | undefined
     })
   }

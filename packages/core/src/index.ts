@@ -1,6 +1,10 @@
 /**
  * @since 0.1.0
  */
+export * as ApprovalPolicy from "./ApprovalPolicy.ts"
+export * as ApprovalSigner from "./ApprovalSigner.ts"
+export * as CanonicalJson from "./CanonicalJson.ts"
+export * as Crypto from "./Crypto.ts"
 export * as Edit from "./Edit.ts"
 export * as EffectJsonSchema from "./EffectJsonSchema.ts"
 export * as InputIssue from "./InputIssue.ts"

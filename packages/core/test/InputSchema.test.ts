@@ -276,7 +276,12 @@ describe("Standard Schema", () => {
         () => undefined,
         () => null,
         () => 1,
-        () => Promise.resolve(undefined)
+        () => Promise.resolve(undefined),
+        () => "text",
+        () => ({}),
+        () => ({ issues: null }),
+        () => ({ issues: [null] }),
+        () => ({ issues: [{ message: 5 }] })
       ]
       for (const validate of validators) {
         for (

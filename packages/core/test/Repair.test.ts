@@ -40,7 +40,7 @@ describe("the context of a repair", () => {
         assert.deepStrictEqual(seen.at(-1)!.instructions, instructions)
       }
       const context = seen[0]!
-      assert.strictEqual(context.toolCall, call)
+      assert.deepStrictEqual(context.toolCall, call)
       assert.strictEqual(context.error._tag, "InvalidToolInput")
       assert.strictEqual(context.messages, messages)
       assert.deepStrictEqual(context.tools["weather"], {
@@ -190,6 +190,11 @@ describe("Repair.toolName", () => {
           ["delete", ["admin.delete"]],
           ["admin.delete", ["delete"]],
           ["a.b", ["a-b", "a_b"]],
+          ["Tools/Search", ["search", "tools/search"]],
+          ["Step:2", ["step", "step:2"]],
+          ["tools.list", ["list", "tools_list"]],
+          ["function.delete", ["delete", "function_delete"]],
+          ["port:8080", ["port", "port:80", "port:443"]],
           ["serach", ["search"]],
           ["", ["search"]],
           ["---", ["-", "_"]],
@@ -355,6 +360,51 @@ describe("a repair that goes wrong", () => {
         assert.strictEqual(error.originalError._tag, "InvalidToolInput")
       }).pipe(run))
   }
+
+  it.effect("cannot change the call that it was shown, nor what its answer is compared with", () =>
+    Effect.gen(function*() {
+      const call = { ...raw("weather", "{\"city\":1}"), providerMetadata: { p: 1 } }
+      const before = structuredClone(call)
+      const repair: Repair.Repair = ({ toolCall }) => {
+        try {
+          Object.assign(toolCall, { toolCallId: "9", providerExecuted: true, input: "{\"city\":\"x\"}" })
+        } catch {
+          // Frozen.
+        }
+        return Effect.succeed(Option.some({ ...toolCall, toolCallId: "9", input: "{\"city\":\"x\"}" }))
+      }
+      assert.strictEqual((yield* Effect.flip(parse(call, repair)))._tag, "ToolCallRepairFailed")
+      assert.deepStrictEqual(call, before)
+      const answered = yield* parse(
+        call,
+        ({ toolCall }) =>
+          Effect.succeed(Option.some(Object.defineProperty({ ...toolCall }, "input", { value: "{\"city\":\"x\"}" })))
+      )
+      assert.strictEqual(answered.rawInput, "{\"city\":1}")
+    }).pipe(run))
+
+  it.effect("answers with what cannot be read", () =>
+    Effect.gen(function*() {
+      const answers = [
+        { toolCallId: "call-1", toolName: "weather", input: "{\"city\":\"x\"}", edits: null },
+        { toolCallId: "call-1", toolName: "weather", input: "{\"city\":\"x\"}", edits: ["no edit"] },
+        {
+          toolCallId: "call-1",
+          toolName: "weather",
+          get input() {
+            throw new Error("secret")
+          }
+        }
+      ]
+      for (const answered of answers) {
+        const calls = yield* ToolCall.parseAll([raw("weather", "{"), raw("weather", "{\"city\":\"y\"}")], {
+          tools,
+          repair: () => Effect.succeed(Option.some(answered as any))
+        })
+        assert.lengthOf(calls, 2)
+        assert.isUndefined(calls[1]!.invalid)
+      }
+    }).pipe(run))
 
   it.effect("hangs: interruption ends it, and nothing runs after", () =>
     Effect.gen(function*() {

@@ -33,6 +33,14 @@ describe("StrictJson.parse", () => {
     assert.deepStrictEqual(value("{\"a\":1e5,\"a\":2e5}"), { a: 2e5 })
   })
 
+  it("reads a key of one escaped character as that character, also where V8 does not", () => {
+    assert.deepStrictEqual(value("{\"\\\\\":1}"), { "\\": 1 })
+    for (const [text, key] of [["\\n", "\n"], ["\\u0000", "\u0000"], ["\\u0041", "A"], ["\\\"", "\""]] as const) {
+      assert.deepStrictEqual(Object.keys(value(`{"${text}":1}`) as object), [key])
+      assert.deepStrictEqual(value(`[{"${text}":[]},{"a":{"${text}":2}}]`), [{ [key]: [] }, { a: { [key]: 2 } }])
+    }
+  })
+
   it("says where a text stops being JSON", () => {
     const at = (text: string) => {
       const error = failure(text)

@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
@@ -402,7 +403,7 @@ describe("refinement", () => {
 
   it.effect("of an inherited name is none", () =>
     Effect.gen(function*() {
-      const set = ToolSet.make(Tool.make("constructor"), Tool.make("toString"))
+      const set: ToolSet.ToolSet = ToolSet.make(Tool.make("constructor"), Tool.make("toString"))
       for (const name of ["constructor", "toString"]) {
         assert.deepStrictEqual((yield* run(ToolCall.parse(raw(name, ""), { tools: set, refine: {} }))).input, {})
       }
@@ -425,13 +426,24 @@ describe("refinement", () => {
       assert.strictEqual((yield* Effect.flip(refineWith(new Date(0))))._tag, "RefinementFailed")
     }))
 
-  it.effect("may need services", () =>
+  it.effect("may need services, which the call then needs", () =>
     Effect.gen(function*() {
-      const program = ToolCall.parse(weather, {
+      class Cities extends Context.Service<Cities, { readonly known: string }>()("Cities") {}
+      const typed: Effect.Effect<
+        ToolCall.ToolCall<typeof tools>,
+        ToolCallError.ToolCallError,
+        JsonSchemaValidator.JsonSchemaValidator | Cities
+      > = ToolCall.parse(weather, {
         tools,
-        refine: { weather: (input) => Effect.as(Limits.Limits, input) }
+        refine: {
+          weather: (input) => Effect.map(Cities, ({ known }) => ({ ...input, city: known })),
+          search: (input) => Effect.succeed(input)
+        }
       })
-      assert.deepStrictEqual((yield* run(program)).input, { city: "oslo" })
+      const call = yield* run(Effect.provideService(typed, Cities, { known: "Bergen" }))
+      assert.deepStrictEqual(call.input, { city: "Bergen" })
+      // @ts-expect-error a refinement of a tool that there is not would never run
+      ToolCall.parse(weather, { tools, refine: { wether: (input: unknown) => Effect.succeed(input) } })
     }))
 })
 

@@ -4,13 +4,15 @@
  * @since 0.1.0
  */
 import * as CfworkerJsonSchema from "@countersign/core/CfworkerJsonSchema"
+import type * as Crypto from "@countersign/core/Crypto"
 import * as EffectJsonSchema from "@countersign/core/EffectJsonSchema"
 import * as JsonSchemaValidator from "@countersign/core/JsonSchemaValidator"
-import type * as Layer from "effect/Layer"
+import * as Layer from "effect/Layer"
+import * as NodeCrypto from "./NodeCrypto.ts"
 
 /**
  * The platform: raw JSON Schemas are checked by Effect's importer, which is the fastest, and by `@cfworker/json-schema` where the
- * importer refuses. A call is judged as it is at the edge.
+ * importer refuses. A call is judged as it is at the edge. What is signed is signed by `node:crypto`. Everything is synchronous.
  *
  * @example
  * ```ts
@@ -30,7 +32,7 @@ import type * as Layer from "effect/Layer"
  * @category layers
  * @since 0.1.0
  */
-export const layer: Layer.Layer<JsonSchemaValidator.JsonSchemaValidator> = JsonSchemaValidator.orElse(
-  EffectJsonSchema.layer,
-  CfworkerJsonSchema.layer
+export const layer: Layer.Layer<JsonSchemaValidator.JsonSchemaValidator | Crypto.Crypto> = Layer.mergeAll(
+  JsonSchemaValidator.orElse(EffectJsonSchema.layer, CfworkerJsonSchema.layer),
+  NodeCrypto.layer
 )

@@ -4,11 +4,15 @@
  * @since 0.1.0
  */
 import * as CfworkerJsonSchema from "@countersign/core/CfworkerJsonSchema"
+import type * as Crypto from "@countersign/core/Crypto"
 import type { JsonSchemaValidator } from "@countersign/core/JsonSchemaValidator"
-import type * as Layer from "effect/Layer"
+import * as Layer from "effect/Layer"
+import * as WebCrypto from "./WebCrypto.ts"
 
 /**
- * The platform: raw JSON Schemas are checked without evaluating code, which Workers forbid.
+ * The platform: raw JSON Schemas are checked without evaluating code, which Workers forbid. What is signed is signed by Web
+ * Crypto. Where there is none, the layer fails with `CryptoUnavailable`: a web page that did not come by https, and only
+ * parses, provides `CfworkerJsonSchema.layer` instead.
  *
  * @example
  * ```ts
@@ -28,4 +32,7 @@ import type * as Layer from "effect/Layer"
  * @category layers
  * @since 0.1.0
  */
-export const layer: Layer.Layer<JsonSchemaValidator> = CfworkerJsonSchema.layer
+export const layer: Layer.Layer<JsonSchemaValidator | Crypto.Crypto, Crypto.CryptoUnavailable> = Layer.mergeAll(
+  CfworkerJsonSchema.layer,
+  WebCrypto.layer
+)

@@ -3,6 +3,7 @@
  */
 import * as SchemaIssue from "effect/SchemaIssue"
 import { type InputIssue, toPointer } from "../InputIssue.ts"
+import { repeats, valueAt } from "./repeatedInput.ts"
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) => {
@@ -18,11 +19,18 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
 })
 
 /** @internal */
-export const fromEffectIssue = (issue: SchemaIssue.Issue): ReadonlyArray<InputIssue> =>
-  format(issue).issues.map(({ message, path }) => ({
-    pointer: toPointer((path ?? []).map((step) => typeof step === "object" ? step.key : step)),
-    message: message === "Expected never" ? "not allowed" : clip(message.replace(/^Expected /, "expected "))
-  }))
+export const fromEffectIssue = (issue: SchemaIssue.Issue, input: unknown): ReadonlyArray<InputIssue> =>
+  format(issue).issues.map((at) => {
+    const path = (at.path ?? []).map((step) => typeof step === "object" ? step.key : step)
+    return { pointer: toPointer(path), message: told(at.message, valueAt(input, path)) }
+  })
+
+const told = (message: string, value: unknown): string => {
+  if (message === "Expected never") return "not allowed"
+  // Schemas have messages of their own.
+  if (!message.startsWith("Expected ") && repeats(message, value)) return "not a value that the schema takes"
+  return clip(message.replace(/^Expected /, "expected "))
+}
 
 // An enum can have thousands of members, and all are expected.
 const maxLength = 500

@@ -9,11 +9,17 @@ export const nameCandidate = (name: string, names: ReadonlyArray<string>): strin
   const spoken = token === -1 ? name : name.slice(0, token)
   if (spoken.length > maxLength) return undefined
   const bare = withoutDecoration(spoken)
-  if (names.includes(bare)) return bare
-  const key = comparable(bare)
-  if (key === "") return undefined
-  const candidates = names.filter((candidate) => comparable(candidate) === key)
-  return candidates.length === 1 ? candidates[0] : undefined
+  const keys = new Set([comparable(spoken), comparable(bare)].filter((key) => key !== ""))
+  // What looks like decoration may be a part of a name.
+  const candidates = names.filter((candidate) =>
+    keys.has(comparable(candidate)) || keys.has(comparable(withoutDecoration(candidate)))
+  )
+  if (candidates.length <= 1) return candidates[0]
+  const isPlain = candidates.every((candidate) =>
+    withoutDecoration(candidate) === candidate &&
+    (comparable(candidate) === comparable(bare) || comparable(candidate) !== comparable(spoken))
+  )
+  return isPlain && candidates.includes(bare) ? bare : undefined
 }
 
 /** Longer than any provider lets a name be. */

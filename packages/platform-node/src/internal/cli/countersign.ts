@@ -12,11 +12,13 @@ import { CommandFailed } from "./commandFailed.ts"
 import { parse } from "./parse.ts"
 import * as Presenter from "./presenter.ts"
 import { repair } from "./repair.ts"
+import { sign } from "./sign.ts"
+import { verify } from "./verify.ts"
 import { version } from "./version.ts"
 
 const countersign = Command.make("countersign").pipe(
-  Command.withDescription("Parses, repairs and checks the tool calls of language models."),
-  Command.withSubcommands([parse, repair])
+  Command.withDescription("Parses, repairs and checks the tool calls of language models, and signs approvals of them."),
+  Command.withSubcommands([parse, repair, sign, verify])
 )
 
 const layerOutput = Layer.mergeAll(
