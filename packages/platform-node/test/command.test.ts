@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { execFileSync, spawn } from "node:child_process"
-import { readFileSync } from "node:fs"
+import { closeSync, openSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import * as Command from "./countersign.ts"
 
@@ -33,6 +33,15 @@ describe("the countersign command", () => {
       assert.deepStrictEqual([status, stdout], [2, ""])
       assert.match(stderr, wrong[index]![1])
     })
+  })
+
+  it("exits with 2 where its input is a directory, which Node takes for an empty file", async () => {
+    const folder = openSync(import.meta.dirname, "r")
+    const child = spawn(process.execPath, [Command.bin, "parse", ...Command.tools], { stdio: [folder, "pipe", "pipe"] })
+    const stderr = new Promise((resolve) => child.stderr.once("data", resolve))
+    assert.strictEqual(await new Promise((resolve) => child.on("close", resolve)), 2)
+    assert.match(String(await stderr), /standard input: it is a directory/)
+    closeSync(folder)
   })
 
   it("exits with 0 on no input", async () => {

@@ -17,7 +17,12 @@ import { verify } from "./verify.ts"
 import { version } from "./version.ts"
 
 const countersign = Command.make("countersign").pipe(
-  Command.withDescription("Parses, repairs and checks the tool calls of language models, and signs approvals of them."),
+  Command.withDescription(
+    "Parses, repairs and checks the tool calls of language models, and signs approvals of them. Exit status: 0 where " +
+      "every line passed, 1 where one was invalid or refused, 2 for wrong usage or a file that cannot be read, 130 when " +
+      "interrupted. Blank lines get no answer; a line that cannot be read is answered with its number as \"line\" and the " +
+      "error InvalidLine, and the rest goes on."
+  ),
   Command.withSubcommands([parse, repair, sign, verify])
 )
 
