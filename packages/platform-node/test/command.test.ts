@@ -38,7 +38,7 @@ describe("the countersign command", () => {
   it("exits with 2 where its input is a directory, which Node takes for an empty file", async () => {
     const folder = openSync(import.meta.dirname, "r")
     const child = spawn(process.execPath, [Command.bin, "parse", ...Command.tools], { stdio: [folder, "pipe", "pipe"] })
-    const stderr = new Promise((resolve) => child.stderr.once("data", resolve))
+    const stderr = new Promise((resolve) => child.stderr!.once("data", resolve))
     assert.strictEqual(await new Promise((resolve) => child.on("close", resolve)), 2)
     assert.match(String(await stderr), /standard input: it is a directory/)
     closeSync(folder)
