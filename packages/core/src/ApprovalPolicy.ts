@@ -9,6 +9,7 @@
 import * as Effect from "effect/Effect"
 import * as Predicate from "effect/Predicate"
 import { copyPlain } from "./internal/copyPlain.ts"
+import { getOwn } from "./internal/ownProperty.ts"
 import { reasonOf, runUserCode } from "./internal/userCode.ts"
 import type * as Tool from "./Tool.ts"
 import type { CallFields, ToolCall } from "./ToolCall.ts"
@@ -172,13 +173,13 @@ export const resolve = <const Tools extends ToolSet.ToolSet, R = never>(
   const context: Tool.ApprovalContext = {
     toolCallId,
     messages: options.messages ?? [],
-    toolContext: own(options.context?.tools, toolName),
+    toolContext: getOwn(options.context?.tools, toolName),
     runtimeContext: options.context?.runtime
   }
   if (typeof policy === "function") {
     return ask(() => policy(copyPlain(call) as ToolCall<Tools>, { ...context, tools }))
   }
-  const entry = own(policy, toolName) as
+  const entry = getOwn(policy, toolName) as
     | Answer
     | null
     | ((input: unknown, context: Tool.ApprovalContext) => Effect.Effect<Answer, unknown, R>)
@@ -224,6 +225,3 @@ const toStatus = (answer: unknown): Status => {
   if (tag === undefined || reason !== undefined && typeof reason !== "string") return unknownAnswer
   return tag === "NotApplicable" ? notApplicable : { _tag: tag, reason }
 }
-
-const own = (record: object | undefined, key: string): unknown =>
-  record !== undefined && Object.hasOwn(record, key) ? (record as Record<string, unknown>)[key] : undefined

@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Edit from "./Edit.ts"
 import type { SchemaMismatch } from "./InputIssue.ts"
+import { getOwn } from "./internal/ownProperty.ts"
 import { attemptRepair } from "./internal/repairAttempt.ts"
 import { reasonOf, runUserCode } from "./internal/userCode.ts"
 import type { JsonSchemaValidator, UnsupportedSchema } from "./JsonSchemaValidator.ts"
@@ -492,7 +493,7 @@ const refineInput = Effect.fnUntraced(function*<
   options: Options<Tools, any, Refine>
 ): Effect.fn.Return<unknown, RefinementFailed, JsonSchemaValidator | RefineServices<Refine>> {
   const { tool, toolName } = decoded
-  const refine = own(options.refine, toolName) as
+  const refine = getOwn(options.refine, toolName) as
     | Refinement<unknown, unknown, RefineServices<Refine>>
     | undefined
   if (refine === undefined) return decoded.input
@@ -503,7 +504,7 @@ const refineInput = Effect.fnUntraced(function*<
       toolCallId: raw.toolCallId,
       toolName,
       tool,
-      toolContext: own(options.context?.tools, toolName),
+      toolContext: getOwn(options.context?.tools, toolName),
       runtimeContext: options.context?.runtime
     })
   ).pipe(Effect.catchCause((cause) => Effect.fail(failed(reasonOf(cause), Cause.squash(cause)))))
@@ -520,9 +521,6 @@ const refineInput = Effect.fnUntraced(function*<
     (cause) => failed(`its result does not fit the input schema: ${cause.message}`, cause)
   )
 })
-
-const own = (record: object | undefined, key: string): unknown =>
-  record !== undefined && Object.hasOwn(record, key) ? (record as Record<string, unknown>)[key] : undefined
 
 const callFields = (raw: RawToolCall, tool: Tool.Any | undefined) => ({
   type: "tool-call" as const,

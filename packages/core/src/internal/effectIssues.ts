@@ -3,7 +3,8 @@
  */
 import * as SchemaIssue from "effect/SchemaIssue"
 import { type InputIssue, toPointer } from "../InputIssue.ts"
-import { repeats, valueAt } from "./repeatedInput.ts"
+import { getAt } from "./ownProperty.ts"
+import { repeats } from "./repeatedInput.ts"
 
 const format = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) => {
@@ -22,7 +23,7 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
 export const fromEffectIssue = (issue: SchemaIssue.Issue, input: unknown): ReadonlyArray<InputIssue> =>
   format(issue).issues.map((at) => {
     const path = (at.path ?? []).map((step) => typeof step === "object" ? step.key : step)
-    return { pointer: toPointer(path), message: told(at.message, valueAt(input, path)) }
+    return { pointer: toPointer(path), message: told(at.message, getAt(input, path)) }
   })
 
 const told = (message: string, value: unknown): string => {

@@ -4,7 +4,7 @@
  * It accepts exactly what `JSON.parse` accepts and gives the same values; it is slower, so `StrictJson` asks it only
  * when `JSON.parse` failed or the text holds a number that a double may not hold. Iterative: depth costs no stack.
  */
-import { setOwn } from "./ownProperty.ts"
+import { getAt, setOwn } from "./ownProperty.ts"
 
 /** @internal */
 export type Path = ReadonlyArray<string | number>
@@ -75,15 +75,6 @@ export const numberLoss = (literal: string): NumberLoss | undefined => {
     BigInt(digits) * 10n ** BigInt(scale) === BigInt(Math.abs(value))
   return isExact ? undefined : "integer"
 }
-
-const at = (value: unknown, path: Path): unknown =>
-  path.reduce<unknown>(
-    (member, key) =>
-      typeof member === "object" && member !== null && Object.hasOwn(member, key)
-        ? (member as Record<string | number, unknown>)[key]
-        : undefined,
-    value
-  )
 
 const isDigits = (literal: string): boolean => /^-?\d+$/.test(literal)
 
@@ -200,7 +191,7 @@ export const read = (text: string, options: ReadOptions): Read | ReadFailure => 
       if (container === undefined) {
         if (offset < text.length) return fail("the end of the text")
         // Of equal keys the last one wins, so what was kept for an earlier one is gone.
-        return { _tag: "Read", value, kept: kept.filter(({ digits, path }) => at(value, path) === digits) }
+        return { _tag: "Read", value, kept: kept.filter(({ digits, path }) => getAt(value, path) === digits) }
       }
       const isArray = Array.isArray(container.target)
       // As JSON.parse: an own property whatever the key, the last of equal keys wins.

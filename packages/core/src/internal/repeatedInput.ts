@@ -2,16 +2,6 @@
  * Messages of schemas are written by others, and some repeat the value that they were given.
  */
 
-/** @internal */
-export const valueAt = (input: unknown, path: ReadonlyArray<PropertyKey>): unknown =>
-  path.reduce<unknown>(
-    (value, key) =>
-      typeof value === "object" && value !== null && Object.hasOwn(value, key)
-        ? (value as Record<PropertyKey, unknown>)[key]
-        : undefined,
-    input
-  )
-
 /** How many of the values below a place are looked for in a message. */
 const maxLeaves = 200
 
