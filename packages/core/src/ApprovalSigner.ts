@@ -224,24 +224,27 @@ export const layer = (options: {
   readonly secrets: ReadonlyArray<Crypto.Secret>
   readonly legacy?: Legacy | undefined
 }): Layer.Layer<ApprovalSigner, InvalidSecret | Crypto.CryptoUnavailable, Crypto.Crypto> =>
-  Layer.effect(ApprovalSigner)(Effect.gen(function*() {
-    const { legacy = "accept", secrets } = options
+  Layer.effect(ApprovalSigner)(make(options))
+
+const make = Effect.fnUntraced(
+  function*({ legacy = "accept", secrets }: {
+    readonly secrets: ReadonlyArray<Crypto.Secret>
+    readonly legacy?: Legacy | undefined
+  }): Effect.fn.Return<ApprovalSigner["Service"], InvalidSecret | Crypto.CryptoUnavailable, Crypto.Crypto> {
     const crypto = yield* Crypto.Crypto
     if (secrets.length === 0) return yield* new InvalidSecret({ reason: "none" })
     const index = secrets.findIndex((secret) => byteLength(Redacted.value(secret)) < minSecretBytes)
     if (index !== -1) return yield* new InvalidSecret({ reason: "short", index })
     const keys = yield* Effect.forEach(secrets, (secret) => crypto.hmacSha256(secret))
 
-    const digestOf = (fields: SignedFields) =>
-      Effect.flatMap(
-        Effect.fromResult(CanonicalJson.encode(fields.input)),
-        (text) => CanonicalJson.digestOfText(crypto, text)
-      )
+    const digestOf = (text: string) => CanonicalJson.digestOfText(crypto, text)
     const fits = (code: Uint8Array, payload: string) =>
       Effect.map(Effect.forEach(keys, (key) => key.verify(code, payload)), (answers) => answers.includes(true))
 
     const verified = Effect.fnUntraced(function*(code: Uint8Array, fields: SignedFields) {
-      const inputDigest = yield* digestOf(fields)
+      const text = CanonicalJson.encode(fields.input)
+      if (Result.isFailure(text)) return false
+      const inputDigest = yield* digestOf(text.success)
       if (yield* fits(code, v1Payload(fields, inputDigest))) return true
       const payload = legacy === "accept" ? legacyPayload(fields, inputDigest) : undefined
       return payload !== undefined && (yield* fits(code, payload))
@@ -249,7 +252,8 @@ export const layer = (options: {
 
     return {
       sign: Effect.fnUntraced(function*(fields) {
-        const code = yield* keys[0]!.sign(v1Payload(fields, yield* digestOf(fields)))
+        const text = yield* Effect.fromResult(CanonicalJson.encode(fields.input))
+        const code = yield* keys[0]!.sign(v1Payload(fields, yield* digestOf(text)))
         return Base64Url.encode(code)
       }),
       verify: Effect.fnUntraced(function*(signature, fields) {
@@ -258,11 +262,11 @@ export const layer = (options: {
         if (signature === undefined) return yield* refuse("missing")
         if (typeof signature !== "string" || !signaturePattern.test(signature)) return yield* refuse("malformed")
         const code = Result.getOrThrow(Base64Url.decode(signature))
-        const isValid = yield* Effect.catchTag(verified(code, fields), "NotJson", () => Effect.succeed(false))
-        if (!isValid) return yield* refuse("mismatch")
+        if (!(yield* verified(code, fields))) return yield* refuse("mismatch")
       })
     }
-  }))
+  }
+)
 
 /**
  * As {@link layer}, with the secret or secrets from `Config`.

@@ -3,9 +3,11 @@
  *
  * @since 0.1.0
  */
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as InputSchema from "./InputSchema.ts"
 import { type JsonSchemaValidator, UnsupportedSchema } from "./JsonSchemaValidator.ts"
+import type { ToolResultOutput } from "./Message.ts"
 
 const TypeId = "~@countersign/core/Tool"
 
@@ -21,13 +23,24 @@ const TypeId = "~@countersign/core/Tool"
 export type Kind = "function" | "dynamic" | "provider"
 
 /**
- * What `execute` learns about the call that it serves.
+ * What an execution used up, by kind: tokens, requests, cents. Numbers of one name are summed.
  *
  * @category models
  * @since 0.1.0
  */
-export interface ExecuteContext {
-  readonly toolCallId: string
+export interface Usage {
+  readonly [name: string]: number
+}
+
+/**
+ * What `execute` learns about the call that it serves. `messages` are those of the step; `toolContext` and `runtimeContext` are
+ * what the caller passed as `context`. `reportUsage` adds to the usage of the step or resume; it may be called often.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ExecuteContext extends ApprovalContext {
+  readonly reportUsage: (usage: Usage) => Effect.Effect<void>
 }
 
 /**
@@ -44,8 +57,15 @@ export interface ApprovalContext {
 }
 
 /**
- * A tool. `metadata` is copied onto each of its calls as `toolMetadata`. `needsApproval` says whether a person is asked first,
- * where the `ApprovalPolicy` leaves it to the tool.
+ * A tool.
+ *
+ * - `metadata` is copied onto each of its calls as `toolMetadata`.
+ * - `needsApproval` says whether a person is asked first, where the `ApprovalPolicy` leaves it to the tool.
+ * - `allowEdits` lets a person change the input while approving it. Without it, an answer that brings an input is refused.
+ * - `timeout` interrupts an execution that takes longer; the call is then answered with an error.
+ * - `idempotent` says that running twice does no more than running once. Only then an approved call is run again whose first run
+ *   ended nobody knows how.
+ * - `toModelOutput` turns what `execute` gave into what the model reads. Without it a string is sent as text, the rest as JSON.
  *
  * @category models
  * @since 0.1.0
@@ -62,7 +82,16 @@ export interface Tool<out Name extends string, in out Input, out Output = unknow
     | boolean
     | ((input: Input, context: ApprovalContext) => Effect.Effect<boolean, E, R>)
     | undefined
+  readonly allowEdits: boolean
+  readonly timeout: Duration.Input | undefined
+  readonly idempotent: boolean
   readonly execute: ((input: Input, context: ExecuteContext) => Effect.Effect<Output, E, R>) | undefined
+  // A method, so that a tool of any output is a tool.
+  toModelOutput?(options: {
+    readonly toolCallId: string
+    readonly input: Input
+    readonly output: unknown
+  }): ToolResultOutput
 }
 
 /**
@@ -80,6 +109,14 @@ export type Any = Tool<string, any, unknown, unknown, unknown>
  * @since 0.1.0
  */
 export type Input<T> = T extends Tool<string, infer I, any, any, any> ? I : never
+
+/**
+ * The services that a tool's functions need. Those of a tool of which nothing is known at compile time are none.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Services<T> = T extends Tool<string, any, any, any, infer R> ? unknown extends R ? never : R : never
 
 /**
  * Makes a tool. Without `inputSchema` it takes no arguments: only `{}` fits.
@@ -119,8 +156,18 @@ export const make = <
       | boolean
       | ((input: InputSchema.Input<S>, context: ApprovalContext) => Effect.Effect<boolean, E, R>)
       | undefined
+    readonly allowEdits?: boolean | undefined
+    readonly timeout?: Duration.Input | undefined
+    readonly idempotent?: boolean | undefined
     readonly execute?:
       | ((input: InputSchema.Input<S>, context: ExecuteContext) => Effect.Effect<Output, E, R>)
+      | undefined
+    readonly toModelOutput?:
+      | ((options: {
+        readonly toolCallId: string
+        readonly input: InputSchema.Input<S>
+        readonly output: NoInfer<Output>
+      }) => ToolResultOutput)
       | undefined
   } = {}
 ): Tool<Name, InputSchema.Input<S>, Output, E, R> => ({
@@ -132,7 +179,11 @@ export const make = <
   inputSchema: InputSchema.make((options.inputSchema ?? noArguments) as S),
   metadata: options.metadata,
   needsApproval: options.needsApproval,
-  execute: options.execute
+  allowEdits: options.allowEdits ?? false,
+  timeout: options.timeout,
+  idempotent: options.idempotent ?? false,
+  execute: options.execute,
+  ...options.toModelOutput === undefined ? {} : { toModelOutput: options.toModelOutput as any }
 })
 
 const noArguments = { type: "object", properties: {}, additionalProperties: false } as const

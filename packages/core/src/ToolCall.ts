@@ -14,6 +14,7 @@ import type { SchemaMismatch } from "./InputIssue.ts"
 import { getOwn } from "./internal/ownProperty.ts"
 import { attemptRepair } from "./internal/repairAttempt.ts"
 import { reasonOf, runUserCode } from "./internal/userCode.ts"
+import { withoutUndefined } from "./internal/withoutUndefined.ts"
 import type { JsonSchemaValidator, UnsupportedSchema } from "./JsonSchemaValidator.ts"
 import { Limits, type LimitValues } from "./Limits.ts"
 import type { RawToolCall } from "./RawToolCall.ts"
@@ -26,6 +27,7 @@ import {
   NoSuchTool,
   RefinementFailed,
   type ToolCallError,
+  type ToolCallRefused,
   ToolCallRepairFailed,
   withCause
 } from "./ToolCallError.ts"
@@ -105,7 +107,7 @@ export interface InvalidToolCall {
   readonly rawInput: unknown
   readonly dynamic: true
   readonly invalid: true
-  readonly error: ToolCallError
+  readonly error: ToolCallError | ToolCallRefused
   readonly title?: string
   readonly toolMetadata?: unknown
   readonly providerExecuted?: boolean
@@ -522,14 +524,17 @@ const refineInput = Effect.fnUntraced(function*<
   )
 })
 
-const callFields = (raw: RawToolCall, tool: Tool.Any | undefined) => ({
-  type: "tool-call" as const,
-  toolCallId: raw.toolCallId,
-  ...tool?.title === undefined ? {} : { title: tool.title },
-  ...tool?.metadata === undefined || tool.metadata === null ? {} : { toolMetadata: tool.metadata },
-  ...raw.providerExecuted === undefined ? {} : { providerExecuted: raw.providerExecuted },
-  ...raw.providerMetadata === undefined ? {} : { providerMetadata: raw.providerMetadata }
-})
+type ProviderField = "providerExecuted" | "providerMetadata"
+
+const callFields = (raw: RawToolCall, tool: Tool.Any | undefined) =>
+  withoutUndefined<Pick<InvalidToolCall, "type" | "toolCallId" | "title" | "toolMetadata" | ProviderField>>({
+    type: "tool-call",
+    toolCallId: raw.toolCallId,
+    title: tool?.title,
+    toolMetadata: tool?.metadata ?? undefined,
+    providerExecuted: raw.providerExecuted,
+    providerMetadata: raw.providerMetadata
+  })
 
 const toToolCall = (raw: RawToolCall, { edits, input, inputSchemaInput, tool, toolName }: Decoded) => ({
   ...callFields(raw, tool),

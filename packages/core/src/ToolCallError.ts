@@ -170,7 +170,48 @@ export class RefinementFailed
 }
 
 /**
- * Every way in which a call fails.
+ * A call could be parsed, and its step does not run it:
+ *
+ * - `duplicate-id`: another call of the step has the same ID, and it could not be told which of them a result is for.
+ * - `cut-off`: the model's answer ended before it was complete, so the call may not be what the model meant.
+ * - `not-json`: a person or policy has to approve it, and its input is no JSON, which cannot be signed.
+ *
+ * Source: own.
+ *
+ * @example
+ * ```ts
+ * import * as ToolCallError from "@countersign/core/ToolCallError"
+ *
+ * const error = new ToolCallError.ToolCallRefused({ toolCallId: "1", toolName: "write", reason: "cut-off" })
+ * error.message // => "Tool write was not run: the answer that proposed it was cut off. Propose the call again."
+ * ```
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ToolCallRefused
+  extends Schema.TaggedError<ToolCallRefused>("@countersign/core/ToolCallError/ToolCallRefused")(
+    "ToolCallRefused",
+    {
+      toolCallId: Schema.String,
+      toolName: Schema.String,
+      reason: Schema.Literals(["duplicate-id", "cut-off", "not-json"])
+    }
+  )
+{
+  override get message(): string {
+    return `Tool ${shown(this.toolName)} was not run: ${refusals[this.reason]}`
+  }
+}
+
+const refusals: Record<ToolCallRefused["reason"], string> = {
+  "duplicate-id": "another call has the same tool call ID. Propose each call again, with an ID of its own.",
+  "cut-off": "the answer that proposed it was cut off. Propose the call again.",
+  "not-json": "its input is not JSON, and cannot be approved."
+}
+
+/**
+ * Every way in which a call fails to parse.
  *
  * @category errors
  * @since 0.1.0

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as ApprovalLedger from "@countersign/core/ApprovalLedger"
 import * as CfworkerJsonSchema from "@countersign/core/CfworkerJsonSchema"
 import type * as Crypto from "@countersign/core/Crypto"
 import * as EffectJsonSchema from "@countersign/core/EffectJsonSchema"
@@ -13,6 +14,9 @@ import * as NodeCrypto from "./NodeCrypto.ts"
 /**
  * The platform: raw JSON Schemas are checked by Effect's importer, which is the fastest, and by `@cfworker/json-schema` where the
  * importer refuses. A call is judged as it is at the edge. What is signed is signed by `node:crypto`. Everything is synchronous.
+ *
+ * The `ApprovalLedger` is in memory: it starts empty each time the layer is built, so build it once per process, as with
+ * `ManagedRuntime`, and not per request. It ends with the process, and several processes do not share it.
  *
  * @example
  * ```ts
@@ -32,7 +36,10 @@ import * as NodeCrypto from "./NodeCrypto.ts"
  * @category layers
  * @since 0.1.0
  */
-export const layer: Layer.Layer<JsonSchemaValidator.JsonSchemaValidator | Crypto.Crypto> = Layer.mergeAll(
+export const layer: Layer.Layer<
+  JsonSchemaValidator.JsonSchemaValidator | Crypto.Crypto | ApprovalLedger.ApprovalLedger
+> = Layer.mergeAll(
   JsonSchemaValidator.orElse(EffectJsonSchema.layer, CfworkerJsonSchema.layer),
-  NodeCrypto.layer
+  NodeCrypto.layer,
+  ApprovalLedger.layerMemory()
 )

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import * as ApprovalLedger from "@countersign/core/ApprovalLedger"
 import * as CfworkerJsonSchema from "@countersign/core/CfworkerJsonSchema"
 import type * as Crypto from "@countersign/core/Crypto"
 import type { JsonSchemaValidator } from "@countersign/core/JsonSchemaValidator"
@@ -13,6 +14,9 @@ import * as WebCrypto from "./WebCrypto.ts"
  * The platform: raw JSON Schemas are checked without evaluating code, which Workers forbid. What is signed is signed by Web
  * Crypto. Where there is none, the layer fails with `CryptoUnavailable`: a web page that did not come by https, and only
  * parses, provides `CfworkerJsonSchema.layer` instead.
+ *
+ * The `ApprovalLedger` is in the memory of one isolate. A Worker runs in many, which come and go: there it keeps an approval from being
+ * used twice at the same place only. Provide a ledger that they share where a tool must not run twice.
  *
  * @example
  * ```ts
@@ -32,7 +36,11 @@ import * as WebCrypto from "./WebCrypto.ts"
  * @category layers
  * @since 0.1.0
  */
-export const layer: Layer.Layer<JsonSchemaValidator | Crypto.Crypto, Crypto.CryptoUnavailable> = Layer.mergeAll(
+export const layer: Layer.Layer<
+  JsonSchemaValidator | Crypto.Crypto | ApprovalLedger.ApprovalLedger,
+  Crypto.CryptoUnavailable
+> = Layer.mergeAll(
   CfworkerJsonSchema.layer,
-  WebCrypto.layer
+  WebCrypto.layer,
+  ApprovalLedger.layerMemory()
 )

@@ -1,0 +1,134 @@
+/**
+ * The ID of an approval, which carries what the question claims about itself: when it expires, for which definition of the tool
+ * it was asked, and of whom.
+ *
+ * ```text
+ * cs1.<expiry>.<nonce>.<tool digest>.<audience digest>
+ * ```
+ *
+ * Every client gives the ID back and every signature covers it, so the claims are authenticated without anything new on the wire:
+ * an AI SDK or Go server verifies the signature as ever.
+ *
+ * - expiry: milliseconds since 1970, in at most 15 decimal digits
+ * - nonce: 16 random bytes, as 22 characters of base64url
+ * - tool digest: SHA-256 of the tool's definition, as 43 characters of base64url: the AI SDK's fingerprint
+ * - audience digest: SHA-256 of nonce, line feed and audience, as 43 characters; empty where the question is for anybody. The
+ *   nonce keeps two questions of one person from being recognised as such.
+ *
+ * @since 0.1.0
+ */
+import * as Effect from "effect/Effect"
+import * as Base64Url from "effect/encoding/Base64Url"
+import { Crypto } from "./Crypto.ts"
+
+/**
+ * What an ID claims.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Claims {
+  readonly _tag: "Claims"
+  readonly expiresAt: number
+  readonly nonce: string
+  readonly toolDigest: string
+  readonly audienceDigest: string | undefined
+}
+
+/**
+ * An ID, read: one with claims, one of another SDK (`Foreign`), which claims nothing, or one that starts as ours do and is none.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ApprovalId = Claims | { readonly _tag: "Foreign" } | { readonly _tag: "Malformed" }
+
+// The last character of a base64url text stands for fewer bits than it could: only the one with zeros there is taken.
+const pattern =
+  /^cs1\.(0|[1-9][0-9]{0,14})\.([A-Za-z0-9_-]{21}[AQgw])\.([A-Za-z0-9_-]{42}[AEIMQUYcgkosw048])\.([A-Za-z0-9_-]{42}[AEIMQUYcgkosw048])?$/
+
+/**
+ * Makes an ID with a new nonce. `expiresAt` is in milliseconds since 1970; fractions are cut off, and what lies beyond the year
+ * 33658 becomes that year.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as ApprovalId from "@countersign/core/ApprovalId"
+ * import * as NodeCrypto from "@countersign/platform-node/NodeCrypto"
+ *
+ * const toolDigest = "RBNvo1WzZ4oRRq0W9-hknpT7T8If536DEMBg9hyq_4o"
+ * const program = ApprovalId.make({ expiresAt: 1_800_000_000_000, toolDigest, audience: "user 7" })
+ * const id = Effect.runSync(Effect.provide(program, NodeCrypto.layer))
+ * id.startsWith("cs1.1800000000000.") // => true
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make: (options: {
+  readonly expiresAt: number
+  readonly toolDigest: string
+  readonly audience?: string | undefined
+}) => Effect.Effect<string, never, Crypto> = Effect.fnUntraced(function*({ audience, expiresAt, toolDigest }) {
+  const crypto = yield* Crypto
+  const nonce = Base64Url.encode(yield* crypto.randomBytes(16))
+  const audienceDigest = audience === undefined ? "" : yield* digestAudience(nonce, audience)
+  return ["cs1", Math.trunc(Math.min(Math.max(expiresAt, 0), latest)), nonce, toolDigest, audienceDigest].join(".")
+})
+
+const latest = 999_999_999_999_999
+
+/**
+ * Reads an ID. Says nothing about whether it is genuine: that is for its signature.
+ *
+ * @example
+ * ```ts
+ * import * as ApprovalId from "@countersign/core/ApprovalId"
+ *
+ * ApprovalId.parse("aitxt-mXmxQXeNWC8IqkMsCvwHuS8O")._tag // => "Foreign"
+ * ApprovalId.parse("cs1.soon")._tag // => "Malformed"
+ * ```
+ *
+ * @category parsing
+ * @since 0.1.0
+ */
+export const parse = (approvalId: string): ApprovalId => {
+  if (!approvalId.startsWith("cs1.")) return { _tag: "Foreign" }
+  const match = pattern.exec(approvalId)
+  if (match === null) return { _tag: "Malformed" }
+  const [, expiresAt, nonce, toolDigest, audienceDigest] = match
+  return { _tag: "Claims", expiresAt: Number(expiresAt), nonce: nonce!, toolDigest: toolDigest!, audienceDigest }
+}
+
+/**
+ * Whether a question was for this audience; `undefined` is anybody. One for somebody was not for anybody, nor the other way round.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as ApprovalId from "@countersign/core/ApprovalId"
+ * import * as NodeCrypto from "@countersign/platform-node/NodeCrypto"
+ *
+ * const toolDigest = "RBNvo1WzZ4oRRq0W9-hknpT7T8If536DEMBg9hyq_4o"
+ * const program = Effect.gen(function*() {
+ *   const claims = ApprovalId.parse(yield* ApprovalId.make({ expiresAt: 0, toolDigest, audience: "user 7" }))
+ *   return claims._tag === "Claims" && (yield* ApprovalId.isFor(claims, "user 8"))
+ * })
+ * Effect.runSync(Effect.provide(program, NodeCrypto.layer)) // => false
+ * ```
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isFor = (claims: Claims, audience: string | undefined): Effect.Effect<boolean, never, Crypto> =>
+  audience === undefined || claims.audienceDigest === undefined
+    ? Effect.succeed(audience === claims.audienceDigest)
+    : Effect.map(digestAudience(claims.nonce, audience), (digest) => digest === claims.audienceDigest)
+
+const digestAudience = Effect.fnUntraced(
+  function*(nonce: string, audience: string): Effect.fn.Return<string, never, Crypto> {
+    const crypto = yield* Crypto
+    return Base64Url.encode(yield* crypto.sha256(`${nonce}\n${audience}`))
+  }
+)

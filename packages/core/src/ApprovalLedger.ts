@@ -1,0 +1,209 @@
+/**
+ * The service that makes an approval count once: it is claimed before its call is executed, and settled with the outcome after.
+ *
+ * ```text
+ *              claim                       settle
+ *   unknown ───────────▶ running ────────────────────────▶ settled
+ *                          │                                  │
+ *                          │ the owner ended without settling │ until the approval expires
+ *                          ▼                                  ▼
+ *                     indeterminate ── claim, idempotent ──▶ running …
+ * ```
+ *
+ * The owner of a claim is the scope in which it was made. A scope that closes without a settlement leaves the claim
+ * `Indeterminate`: the process was interrupted, or crashed, and nobody knows whether the tool had its effect.
+ *
+ * A ledger is shared by all who may resume an approval. {@link layerMemory} is for one process.
+ *
+ * @since 0.1.0
+ */
+import * as Clock from "effect/Clock"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import type * as Scope from "effect/Scope"
+import { copyPlain } from "./internal/copyPlain.ts"
+import { printable } from "./internal/printable.ts"
+import type { ToolResultOutput } from "./Message.ts"
+import type * as Tool from "./Tool.ts"
+
+/**
+ * What an execution came to, as JSON: `output` is for the model; `value` is what the tool gave, for a page, absent where it
+ * failed; `usage` is what it used up.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Outcome {
+  readonly output: ToolResultOutput
+  readonly value?: unknown
+  readonly usage?: Tool.Usage
+}
+
+/**
+ * What is claimed.
+ *
+ * - `callDigest` stands for the call and its effective input. A claim for another call than the first is a `Mismatch`.
+ * - `expiresAt`, in milliseconds since 1970: until then the claim is kept. `undefined` for an approval that does not expire, which is
+ *   kept as long as the ledger says.
+ * - `idempotent`: may be claimed again where it is not known how the first execution ended.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Claim {
+  readonly approvalId: string
+  readonly callDigest: string
+  readonly expiresAt: number | undefined
+  readonly idempotent: boolean
+}
+
+/**
+ * The answer to a claim. Only `Claimed` allows the execution.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ClaimResult =
+  | { readonly _tag: "Claimed" | "Running" | "Indeterminate" | "Mismatch" }
+  | { readonly _tag: "Settled"; readonly outcome: Outcome }
+
+/**
+ * The ledger cannot be reached, or cannot be written. `reason` says why. Nothing was claimed that is not known to be.
+ *
+ * @example
+ * ```ts
+ * import * as ApprovalLedger from "@countersign/core/ApprovalLedger"
+ *
+ * const error = new ApprovalLedger.LedgerUnavailable({ reason: "the disk is full" })
+ * error.message // => "The approval ledger is unavailable: the disk is full. Nothing was run; resume again later."
+ * ```
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class LedgerUnavailable
+  extends /* @__PURE__ */ (Schema.TaggedError<LedgerUnavailable>("@countersign/core/ApprovalLedger/LedgerUnavailable")(
+    "LedgerUnavailable",
+    { reason: Schema.String }
+  ))
+{
+  override get message(): string {
+    return `The approval ledger is unavailable: ${printable(this.reason, 500)}. Nothing was run; resume again later.`
+  }
+}
+
+/**
+ * The service.
+ *
+ * - `claim` is atomic: of all who claim an approval at the same time, one is told `Claimed`. The claim is owned until the scope
+ *   closes.
+ * - `settle` keeps the outcome of a claim. The first outcome stays; to settle again changes nothing. It is for the owner, while
+ *   its scope is open.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import { ApprovalLedger } from "@countersign/core/ApprovalLedger"
+ * import * as Ledger from "@countersign/core/ApprovalLedger"
+ *
+ * const claim = { approvalId: "a1", callDigest: "d", expiresAt: undefined, idempotent: false }
+ * const program = Effect.gen(function*() {
+ *   const ledger = yield* ApprovalLedger
+ *   const pay = Effect.scoped(Effect.gen(function*() {
+ *     const claimed = yield* ledger.claim(claim)
+ *     if (claimed._tag === "Claimed") yield* ledger.settle(claim, { output: { type: "text", value: "paid" } })
+ *     return claimed._tag
+ *   }))
+ *   return [yield* pay, yield* pay]
+ * })
+ * Effect.runSync(Effect.provide(program, Ledger.layerMemory())) // => ["Claimed", "Settled"]
+ * ```
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class ApprovalLedger extends Context.Service<ApprovalLedger, {
+  readonly claim: (claim: Claim) => Effect.Effect<ClaimResult, LedgerUnavailable, Scope.Scope>
+  readonly settle: (claim: Claim, outcome: Outcome) => Effect.Effect<void, LedgerUnavailable>
+}>()("@countersign/core/ApprovalLedger") {}
+
+/** Entries of approvals that have expired are looked for when there are twice as many as after the last look. */
+const firstSweep = 1024
+
+/**
+ * A ledger in the memory of this process. It is lost with the process, and knows nothing of another one: use it for one server
+ * process, or in tests.
+ *
+ * An entry is kept until its approval expires, and one of an approval that does not expire for `retention`: 30 days if not given.
+ *
+ * @example
+ * ```ts
+ * import * as Layer from "effect/Layer"
+ * import * as ApprovalLedger from "@countersign/core/ApprovalLedger"
+ *
+ * const layer = ApprovalLedger.layerMemory({ retention: "7 days" })
+ * Layer.isLayer(layer) // => true
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerMemory = (
+  options: { readonly retention?: Duration.Input | undefined } = {}
+): Layer.Layer<ApprovalLedger> => {
+  const retention = Duration.toMillis(options.retention ?? "30 days")
+  return Layer.sync(ApprovalLedger)(() => {
+    const entries = new Map<string, { callDigest: string; keptUntil: number; state: ClaimResult }>()
+    let sweepAt = firstSweep
+
+    const isOver = (entry: { readonly keptUntil: number; readonly state: ClaimResult }, now: number): boolean =>
+      entry.keptUntil <= now && entry.state._tag !== "Running"
+
+    const sweep = (now: number): void => {
+      if (entries.size < sweepAt) return
+      for (const [approvalId, entry] of entries) if (isOver(entry, now)) entries.delete(approvalId)
+      sweepAt = Math.max(firstSweep, 2 * entries.size)
+    }
+
+    const take = (claim: Claim, now: number): ClaimResult => {
+      const entry = entries.get(claim.approvalId)
+      if (entry !== undefined && !isOver(entry, now)) {
+        if (entry.callDigest !== claim.callDigest) return { _tag: "Mismatch" }
+        if (entry.state._tag !== "Indeterminate" || !claim.idempotent) return copyPlain(entry.state) as ClaimResult
+      }
+      sweep(now)
+      entries.set(claim.approvalId, {
+        callDigest: claim.callDigest,
+        keptUntil: claim.expiresAt ?? now + retention,
+        state: { _tag: "Running" }
+      })
+      return { _tag: "Claimed" }
+    }
+
+    const abandon = (entry: { state: ClaimResult } | undefined): void => {
+      if (entry?.state._tag === "Running") entry.state = { _tag: "Indeterminate" }
+    }
+
+    return {
+      claim: (claim) =>
+        Effect.acquireRelease(
+          Effect.map(Clock.currentTimeMillis, (now) => {
+            const result = take(claim, now)
+            // The entry itself: by the time the scope closes, another may have the ID.
+            return { result, owned: result._tag === "Claimed" ? entries.get(claim.approvalId) : undefined }
+          }),
+          ({ owned }) => Effect.sync(() => abandon(owned))
+        ).pipe(Effect.map(({ result }) => result)),
+      settle: ({ approvalId, callDigest }, outcome) =>
+        Effect.sync(() => {
+          const entry = entries.get(approvalId)
+          if (entry?.state._tag === "Running" && entry.callDigest === callDigest) {
+            entry.state = { _tag: "Settled", outcome: copyPlain(outcome) as Outcome }
+          }
+        })
+    }
+  })
+}

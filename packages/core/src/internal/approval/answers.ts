@@ -1,0 +1,97 @@
+import * as Result from "effect/Result"
+import type { AnsweredApproval, InvalidApproval, ResumeResult, UnansweredCall } from "../../Approval.ts"
+import * as CanonicalJson from "../../CanonicalJson.ts"
+import type * as Message from "../../Message.ts"
+import type { ToolResult } from "../../ToolExecution.ts"
+import { deniedOutput, errorOutput, withEditNote } from "../toolOutput.ts"
+import { isProviderExecuted, isSameJson, partsOf, readHistory, roleOf } from "./history.ts"
+
+/** @internal */
+export interface Answers {
+  readonly results: ReadonlyArray<ToolResult>
+  readonly invalid: ReadonlyArray<InvalidApproval>
+  readonly denied: ReadonlyArray<AnsweredApproval>
+  readonly superseded: ReadonlyArray<UnansweredCall>
+}
+
+/**
+ * The history with an answer to each call, in a tool message after the tool messages of the step that made the call: providers
+ * take a result nowhere else.
+ *
+ * @internal
+ */
+export const answerHistory = (
+  messages: ReadonlyArray<unknown>,
+  answers: Answers
+): Pick<ResumeResult, "messages" | "responseMessages"> => {
+  const { calls, copies } = readHistory(messages)
+  const callAt = new Map(calls.map(({ message, toolCall }) => [toolCall.toolCallId, message]))
+  const placed = new Map<number, Array<Message.ToolResultPart>>()
+  for (const part of toParts(answers)) {
+    const place = placeAfter(messages, callAt.get(part.toolCallId))
+    const parts = placed.get(place)
+    if (parts === undefined) placed.set(place, [part])
+    else parts.push(part)
+  }
+
+  const answered: Array<Message.Message> = []
+  const responseMessages: Array<Message.ToolMessage> = []
+  for (let index = 0; index <= messages.length; index++) {
+    const content = placed.get(index)
+    if (content !== undefined) {
+      const message: Message.ToolMessage = { role: "tool", content }
+      answered.push(message)
+      responseMessages.push(message)
+    }
+    if (index < messages.length) answered.push(...withoutCopies(messages[index], (part) => copies.get(part) === index))
+  }
+  return { messages: answered, responseMessages }
+}
+
+/** Behind the tool messages that follow the call; at the end for a call that the history does not hold. */
+const placeAfter = (messages: ReadonlyArray<unknown>, call: number | undefined): number => {
+  if (call === undefined) return messages.length
+  let place = call + 1
+  while (place < messages.length && roleOf(messages[place]) === "tool") place++
+  return place
+}
+
+const withoutCopies = (message: unknown, isCopy: (part: unknown) => boolean): ReadonlyArray<Message.Message> => {
+  const parts = partsOf(message)
+  const content = parts.filter((part) => !isCopy(part))
+  if (content.length === parts.length) return [message as Message.Message]
+  return content.length === 0 ? [] : [{ ...message as object, content } as Message.AssistantMessage]
+}
+
+const toParts = ({ denied, invalid, results, superseded }: Answers): ReadonlyArray<Message.ToolResultPart> => [
+  ...results.map(({ approvedInput, effectiveInput, output, proposedInput, toolCallId, toolName }) =>
+    resultPart(
+      { toolCallId, toolName },
+      isSameJson(approvedInput, proposedInput)
+        ? output
+        : withEditNote(output, Result.getOrElse(CanonicalJson.encode(effectiveInput), () => "another input"))
+    )
+  ),
+  ...invalid.map(({ error, toolCall }) => resultPart(toolCall, errorOutput(error.message))),
+  ...denied.flatMap((approval) => approval.existingToolResult === undefined ? [denialPart(approval)] : []),
+  ...superseded.map(({ toolCall }) => resultPart(toolCall, errorOutput(overtaken)))
+]
+
+const overtaken =
+  "The call was not run: the conversation went on before it was answered. Propose it again if it is still wanted."
+
+const resultPart = (
+  { toolCallId, toolName }: { readonly toolCallId: string; readonly toolName: string },
+  output: Message.ToolResultOutput
+): Message.ToolResultPart => ({ type: "tool-result", toolCallId, toolName, output })
+
+/** A provider that executes the tool itself wants to know which of its approvals was denied. */
+const denialPart = ({ approvalRequest, approvalResponse, toolCall }: AnsweredApproval): Message.ToolResultPart => {
+  const output = deniedOutput(approvalResponse.reason)
+  return resultPart(
+    toolCall,
+    isProviderExecuted(toolCall)
+      ? { ...output, providerOptions: { openai: { approvalId: approvalRequest.approvalId } } }
+      : output
+  )
+}

@@ -1,0 +1,179 @@
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
+import type {
+  AnsweredApproval,
+  ApprovalRefusal,
+  Collected,
+  InvalidApproval,
+  ValidApproval,
+  Validated,
+  ValidateOptions
+} from "../../Approval.ts"
+import { ApprovalExpired, EditsNotAllowed, InvalidApprovalClaims, ToolDrifted } from "../../ApprovalError.ts"
+import * as ApprovalId from "../../ApprovalId.ts"
+import * as ApprovalPolicy from "../../ApprovalPolicy.ts"
+import { ApprovalSigner, type InvalidSignature } from "../../ApprovalSigner.ts"
+import type { Crypto, CryptoUnavailable } from "../../Crypto.ts"
+import { SchemaMismatch } from "../../InputIssue.ts"
+import type { JsonSchemaValidator } from "../../JsonSchemaValidator.ts"
+import type * as Message from "../../Message.ts"
+import type { Refinements, Services as RefineServices } from "../../Refinement.ts"
+import type * as Tool from "../../Tool.ts"
+import * as ToolCall from "../../ToolCall.ts"
+import { InvalidToolInput, NoSuchTool } from "../../ToolCallError.ts"
+import * as ToolSet from "../../ToolSet.ts"
+import { getOwn } from "../ownProperty.ts"
+import { toolDigest } from "../toolDigest.ts"
+import { withoutUndefined } from "../withoutUndefined.ts"
+import { isProviderExecuted, isSameJson } from "./history.ts"
+
+type Options = ValidateOptions<ToolSet.ToolSet, any, any>
+
+/** @internal */
+export const validateApprovals: <
+  const Tools extends ToolSet.ToolSet,
+  PolicyR = never,
+  Refine extends Refinements<Tools, any> = {}
+>(
+  collected: Pick<Collected, "approved" | "denied"> & Partial<Collected>,
+  options: ValidateOptions<Tools, PolicyR, Refine>
+) => Effect.Effect<
+  Validated<Tools>,
+  InvalidSignature | CryptoUnavailable,
+  | ApprovalSigner
+  | Crypto
+  | JsonSchemaValidator
+  | PolicyR
+  | RefineServices<Refine>
+  | Tool.Services<Tools[keyof Tools]>
+> = Effect.fnUntraced(function*(
+  collected: Pick<Collected, "approved" | "denied"> & Partial<Collected>,
+  options: Options
+): Effect.fn.Return<Validated<any>, InvalidSignature | CryptoUnavailable, any> {
+  const approved: Array<ValidApproval<any>> = []
+  const denied = [...collected.denied]
+  const invalid: Array<InvalidApproval> = []
+  const ambiguous = new Map(collected.ambiguous?.map((error) => [error.approvalId, error]))
+  const isLocal = ({ toolCall }: AnsweredApproval): boolean => !isProviderExecuted(toolCall)
+  const local = collected.approved.filter(isLocal)
+  const clear = local.filter(({ approvalRequest }) => !ambiguous.has(approvalRequest.approvalId))
+
+  // All of them before anything else: a history that was changed is not to be worked on.
+  for (const answered of clear) yield* verifySignature(answered)
+
+  for (const answered of local) {
+    const ambiguity = ambiguous.get(answered.approvalRequest.approvalId)
+    const checked = ambiguity === undefined
+      ? yield* Effect.result(check(answered, options))
+      : Result.fail(ambiguity)
+    if (Result.isFailure(checked)) {
+      invalid.push({ ...answered, error: checked.failure })
+      continue
+    }
+    const status = yield* ApprovalPolicy.resolve(checked.success.call, options)
+    if (status._tag === "Denied") {
+      denied.push({ ...answered, approvalResponse: deniedResponse(answered.approvalResponse, status.reason) })
+    } else approved.push(checked.success)
+  }
+  return { approved, denied, invalid, forwarded: collected.approved.filter((answered) => !isLocal(answered)) }
+}) as any
+
+const deniedResponse = (
+  { reason, ...response }: Message.ToolApprovalResponse,
+  policyReason: string | undefined
+): Message.ToolApprovalResponse => {
+  return withoutUndefined<Message.ToolApprovalResponse>({
+    ...response,
+    approved: false,
+    reason: policyReason ?? reason
+  })
+}
+
+const verifySignature = Effect.fnUntraced(function*({ approvalRequest, toolCall }: AnsweredApproval) {
+  const signer = yield* ApprovalSigner
+  const { toolCallId, toolName } = toolCall
+  const signature = getOwn(approvalRequest, "signature") ?? undefined
+  yield* signer.verify(signature as string | undefined, {
+    approvalId: approvalRequest.approvalId,
+    toolCallId,
+    toolName,
+    input: getOwn(toolCall, "input")
+  })
+})
+
+/** Everything but signature and policy. */
+const check = Effect.fnUntraced(function*(
+  answered: AnsweredApproval,
+  options: Options
+): Effect.fn.Return<ValidApproval, ApprovalRefusal, any> {
+  const { approvalId } = answered.approvalRequest
+  const { toolCallId, toolName } = answered.toolCall
+  const claims = yield* checkClaims(answered, options)
+  const tool = ToolSet.get(options.tools, toolName)
+  if (tool === undefined) {
+    return yield* new NoSuchTool({ toolCallId, toolName, availableTools: ToolSet.names(options.tools) })
+  }
+  const { approvedInput, call } = yield* checkInput(answered, tool, options)
+  if (claims !== undefined && claims.toolDigest !== (yield* toolDigest(tool))) {
+    return yield* new ToolDrifted({ approvalId, toolCallId, toolName })
+  }
+  return { ...answered, toolCall: rebuilt(answered.toolCall, call), call, approvedInput }
+})
+
+const checkClaims = Effect.fnUntraced(function*(
+  { approvalRequest: { approvalId }, toolCall: { toolCallId } }: AnsweredApproval,
+  { audience, requireClaims }: Options
+): Effect.fn.Return<ApprovalId.Claims | undefined, ApprovalExpired | InvalidApprovalClaims, Crypto> {
+  const refuse = (reason: InvalidApprovalClaims["reason"]) =>
+    new InvalidApprovalClaims({ approvalId, toolCallId, reason })
+  const claims = ApprovalId.parse(approvalId)
+  if (claims._tag === "Malformed") return yield* refuse("malformed")
+  if (claims._tag === "Foreign") return requireClaims === true ? yield* refuse("missing") : undefined
+  if ((yield* Clock.currentTimeMillis) >= claims.expiresAt) {
+    return yield* new ApprovalExpired({ approvalId, toolCallId, expiredAt: claims.expiresAt })
+  }
+  if (!(yield* ApprovalId.isFor(claims, audience))) return yield* refuse("audience")
+  return claims
+})
+
+/**
+ * The input goes the way of any proposed call, from what the model sent through schema and refinement, and has to come out as it was
+ * approved. An input that the person brought has been seen by no schema yet: it takes the place of what the model sent.
+ */
+const checkInput = Effect.fnUntraced(function*(
+  { approvalRequest, approvalResponse, toolCall }: AnsweredApproval,
+  tool: Tool.Any,
+  options: Options
+): Effect.fn.Return<{ readonly call: ToolCall.ToolCall; readonly approvedInput: unknown }, ApprovalRefusal, any> {
+  const { toolCallId, toolName } = toolCall
+  const proposed = getOwn(toolCall, "input")
+  const edited = Object.hasOwn(approvalResponse, "input") ? approvalResponse.input : undefined
+  const isEdited = edited !== undefined && !isSameJson(edited, proposed)
+  if (isEdited && !tool.allowEdits) {
+    return yield* new EditsNotAllowed({ approvalId: approvalRequest.approvalId, toolCallId, toolName })
+  }
+  const before = isEdited
+    ? edited
+    : Object.hasOwn(approvalRequest, "inputSchemaInput")
+    ? approvalRequest.inputSchemaInput
+    : proposed
+  const { context, refine, tools } = options
+  // A string is the value that it is, not the text of one.
+  const raw = { toolCallId, toolName, input: typeof before === "string" ? JSON.stringify(before) : before }
+  const call = yield* ToolCall.parse(raw, { tools, refine, context })
+  if (isEdited) return { call, approvedInput: call.inputSchemaInput }
+  if (isSameJson(call.input, proposed)) return { call, approvedInput: proposed }
+  const message = "Approved tool input does not match the validated schema output."
+  const cause = SchemaMismatch.fromIssues([{ pointer: "", message }])
+  return yield* new InvalidToolInput({ toolCallId, toolName, cause })
+})
+
+/** What a client can change and no signature covers comes from the server's tool. */
+const rebuilt = (toolCall: Message.ToolCallPart, call: ToolCall.ToolCall): Message.ToolCallPart => {
+  const { dynamic: _dynamic, title: _title, toolMetadata: _toolMetadata, ...proposed } = toolCall as
+    & Message.ToolCallPart
+    & { readonly title?: unknown; readonly dynamic?: unknown; readonly toolMetadata?: unknown }
+  const { dynamic, title, toolMetadata } = call
+  return withoutUndefined({ ...proposed, toolMetadata, dynamic, title })
+}
