@@ -40,8 +40,11 @@ const request = (raw: RawToolCall) =>
   )
 
 export default {
-  async fetch({ json }: Request): Promise<Response> {
-    const { messages, raw } = await json() as { readonly raw: RawToolCall; readonly messages?: ReadonlyArray<unknown> }
+  async fetch(incoming: Request): Promise<Response> {
+    const { messages, raw } = await incoming.json() as {
+      readonly raw: RawToolCall
+      readonly messages?: ReadonlyArray<unknown>
+    }
     const answer = messages === undefined ? request(raw) : Approval.resume({ messages, tools, refine })
     return Response.json(await Effect.runPromise(Effect.provide(answer as ReturnType<typeof request>, layer)))
   }

@@ -22,6 +22,12 @@ describe("README", () => {
     assert.strictEqual(await run(process.execPath, paste("node.ts", program)), output!)
   })
 
+  it("A person approves", async () => {
+    const { output, program } = example("A person approves")
+    assert.isDefined(output)
+    assert.strictEqual(await run(process.execPath, paste("approve.ts", program)), output!)
+  })
+
   it("Deno", async () => {
     const { output, program } = example("Deno")
     assert.isDefined(output)

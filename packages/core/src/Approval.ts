@@ -378,7 +378,7 @@ export interface Validated<Tools extends ToolSet = ToolSet> {
  * const program = Approval.validate({ approved, denied: [] }, { tools })
  * const layer = Layer.merge(ApprovalSigner.layerUnsigned, NodeCountersign.layer)
  * const { invalid } = Effect.runSync(Effect.provide(program, layer))
- * invalid[0]?.error.message // => "Invalid input for tool restart: /now: unexpected key"
+ * invalid[0]?.error.message // => "Invalid input for tool restart: /now: not allowed"
  * ```
  *
  * @category resuming
@@ -568,7 +568,7 @@ export type ResumeEvent =
  *
  * const events = Stream.map(Approval.resumeStream({ messages: [], tools: {} }), ({ _tag }) => _tag)
  * const layer = Layer.merge(ApprovalSigner.layerUnsigned, NodeCountersign.layer)
- * Effect.runPromise(Effect.provide(Stream.runCollect(events), layer)) // => Promise of ["Resumed"]
+ * await Effect.runPromise(Effect.provide(Stream.runCollect(events), layer)) // => ["Resumed"]
  * ```
  *
  * @category resuming

@@ -84,12 +84,11 @@ export type ClaimResult =
  * @category errors
  * @since 0.1.0
  */
-export class LedgerUnavailable
-  extends /* @__PURE__ */ (Schema.TaggedError<LedgerUnavailable>("@countersign/core/ApprovalLedger/LedgerUnavailable")(
-    "LedgerUnavailable",
-    { reason: Schema.String }
-  ))
-{
+export class LedgerUnavailable extends // Pure, so that a program whose ledger cannot fail does not bundle it.
+/* @__PURE__ */ (Schema.TaggedError<LedgerUnavailable>("@countersign/core/ApprovalLedger/LedgerUnavailable")(
+  "LedgerUnavailable",
+  { reason: Schema.String }
+)) {
   override get message(): string {
     return `The approval ledger is unavailable: ${printable(this.reason, 500)}. Nothing was run; resume again later.`
   }
@@ -189,14 +188,15 @@ export const layerMemory = (
 
     return {
       claim: (claim) =>
-        Effect.acquireRelease(
-          Effect.map(Clock.currentTimeMillis, (now) => {
+        Effect.uninterruptible(
+          Effect.flatMap(Clock.currentTimeMillis, (now) => {
             const result = take(claim, now)
+            if (result._tag !== "Claimed") return Effect.succeed(result)
             // The entry itself: by the time the scope closes, another may have the ID.
-            return { result, owned: result._tag === "Claimed" ? entries.get(claim.approvalId) : undefined }
-          }),
-          ({ owned }) => Effect.sync(() => abandon(owned))
-        ).pipe(Effect.map(({ result }) => result)),
+            const owned = entries.get(claim.approvalId)
+            return Effect.as(Effect.addFinalizer(() => Effect.sync(() => abandon(owned))), result)
+          })
+        ),
       settle: ({ approvalId, callDigest }, outcome) =>
         Effect.sync(() => {
           const entry = entries.get(approvalId)

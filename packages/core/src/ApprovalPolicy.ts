@@ -7,7 +7,6 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
-import * as Predicate from "effect/Predicate"
 import { copyPlain } from "./internal/copyPlain.ts"
 import { getOwn } from "./internal/ownProperty.ts"
 import { reasonOf, runUserCode } from "./internal/userCode.ts"
@@ -220,7 +219,10 @@ const tags: ReadonlySet<unknown> = new Set(wireNames.values())
 
 const toStatus = (answer: unknown): Status => {
   if (answer === undefined) return notApplicable
-  const { _tag, reason, type } = (Predicate.isObject(answer) ? answer : { type: answer }) as Record<string, unknown>
+  const { _tag, reason, type } = (typeof answer === "object" && answer !== null ? answer : { type: answer }) as Record<
+    string,
+    unknown
+  >
   const tag = tags.has(_tag) ? _tag as Status["_tag"] : wireNames.get(type)
   if (tag === undefined || reason !== undefined && typeof reason !== "string") return unknownAnswer
   return tag === "NotApplicable" ? notApplicable : { _tag: tag, reason }

@@ -261,7 +261,7 @@ const make = Effect.fnUntraced(
         const refuse = (reason: InvalidSignature["reason"]) => new InvalidSignature({ approvalId, toolCallId, reason })
         if (signature === undefined) return yield* refuse("missing")
         if (typeof signature !== "string" || !signaturePattern.test(signature)) return yield* refuse("malformed")
-        const code = Result.getOrThrow(Base64Url.decode(signature))
+        const code = Result.getOrElse(Base64Url.decode(signature), () => new Uint8Array())
         if (!(yield* verified(code, fields))) return yield* refuse("mismatch")
       })
     }

@@ -152,7 +152,11 @@ export const encode = (value: unknown): Result.Result<string, NotJson> => {
  * @category converting
  * @since 0.1.0
  */
-export const stringify = (value: unknown): string => Result.getOrThrow(encode(value))
+export const stringify = (value: unknown): string => {
+  const text = encode(value)
+  if (Result.isFailure(text)) throw text.failure
+  return text.success
+}
 
 /** @internal */
 export const digestOfText = (crypto: Crypto["Service"], text: string): Effect.Effect<string> =>

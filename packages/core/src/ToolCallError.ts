@@ -189,16 +189,15 @@ export class RefinementFailed
  * @category errors
  * @since 0.1.0
  */
-export class ToolCallRefused
-  extends Schema.TaggedError<ToolCallRefused>("@countersign/core/ToolCallError/ToolCallRefused")(
-    "ToolCallRefused",
-    {
-      toolCallId: Schema.String,
-      toolName: Schema.String,
-      reason: Schema.Literals(["duplicate-id", "cut-off", "not-json"])
-    }
-  )
-{
+export class ToolCallRefused extends // Pure, so that a program that runs no steps does not bundle it.
+/* @__PURE__ */ (Schema.TaggedError<ToolCallRefused>("@countersign/core/ToolCallError/ToolCallRefused")(
+  "ToolCallRefused",
+  {
+    toolCallId: Schema.String,
+    toolName: Schema.String,
+    reason: /* @__PURE__ */ Schema.Literals(["duplicate-id", "cut-off", "not-json"])
+  }
+)) {
   override get message(): string {
     return `Tool ${shown(this.toolName)} was not run: ${refusals[this.reason]}`
   }

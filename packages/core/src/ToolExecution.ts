@@ -139,21 +139,18 @@ export const sumUsage = (usages: Iterable<Tool.Usage | undefined>): Tool.Usage =
  * @example
  * ```ts
  * import * as Effect from "effect/Effect"
- * import * as JsonSchemaValidator from "@countersign/core/JsonSchemaValidator"
+ * import * as CfworkerJsonSchema from "@countersign/core/CfworkerJsonSchema"
  * import * as Tool from "@countersign/core/Tool"
  * import * as ToolCall from "@countersign/core/ToolCall"
  * import * as ToolExecution from "@countersign/core/ToolExecution"
  * import * as ToolSet from "@countersign/core/ToolSet"
  *
- * const tools = ToolSet.make(Tool.make("read", {
- *   inputSchema: () => Tool.make("read").inputSchema,
- *   execute: () => Effect.fail(new Error("no such file"))
- * }))
+ * const tools = ToolSet.make(Tool.make("read", { execute: () => Effect.fail(new Error("no such file")) }))
  * const program = Effect.gen(function*() {
  *   const call = yield* ToolCall.parse({ toolCallId: "c1", toolName: "read", input: "{}" }, { tools })
  *   return yield* ToolExecution.execute(call, { tools })
  * })
- * Effect.runSync(Effect.provide(program, JsonSchemaValidator.layerRefuse)).output
+ * Effect.runSync(Effect.provide(program, CfworkerJsonSchema.layer)).output
  * // => { type: "error-text", value: "Error: no such file" }
  * ```
  *
@@ -197,12 +194,14 @@ export const execute: <const Tools extends ToolSet.ToolSet, HookR = never>(
       Effect.map((value) => answerOf(tool, toolCallId, input, value)),
       // Who interrupts the resume interrupts it here; a tool that interrupts itself has only failed.
       Effect.catchCause((cause) => Effect.as(Effect.yieldNow, { output: errorOutput(failureText(cause)) })),
+      // A tracer is told what the span ends with: a function shows nothing of it.
+      Effect.map((answer) => () => answer),
       Effect.withSpan("execute_tool", {
         attributes: { "gen_ai.tool.name": toolName, "gen_ai.tool.call.id": toolCallId }
       })
     )
     const usage = sumUsage(usages)
-    const outcome: Outcome = { ...answer, ...Object.keys(usage).length === 0 ? {} : { usage } }
+    const outcome: Outcome = { ...answer(), ...Object.keys(usage).length === 0 ? {} : { usage } }
     const durationMillis = (yield* Clock.currentTimeMillis) - startedAt
     yield* tell(options.onToolExecutionEnd, { ...start, outcome, durationMillis })
     return outcome
@@ -229,15 +228,43 @@ const answerOf = (tool: Tool.Any, toolCallId: string, input: unknown, value: unk
   const json = Result.getOrUndefined(CanonicalJson.toJson(value ?? null))
   const kept = json === undefined ? {} : { value: json }
   if (tool.toModelOutput !== undefined) {
-    const output = CanonicalJson.toJson(tool.toModelOutput({ toolCallId, input: copyPlain(input), output: value }))
-    return Result.isSuccess(output) && typeof getOwn(output.success, "type") === "string"
-      ? { output: output.success as unknown as ToolResultOutput, ...kept }
+    const output = shownOutput(tool, { toolCallId, input: copyPlain(input), output: value })
+    return isOutput(output)
+      ? { output, ...kept }
       : { output: errorOutput(`Tool ${tool.name} ran, and its result cannot be shown.`), ...kept }
   }
   return Result.match(valueOutput(value), {
     onFailure: (error) => ({ output: errorOutput(`Tool ${tool.name} ran, and its result is ${error.message}`) }),
     onSuccess: (output) => ({ output, ...kept })
   })
+}
+
+/** What throws, or gives no JSON, gives nothing. */
+const shownOutput = (tool: Tool.Any, options: Parameters<NonNullable<Tool.Any["toModelOutput"]>>[0]): unknown => {
+  try {
+    return Result.getOrUndefined(CanonicalJson.toJson(tool.toModelOutput?.(options)))
+  } catch {
+    return undefined
+  }
+}
+
+/** Of a type that is known, the fields have to fit: whoever reads the result takes them for what they are. */
+const isOutput = (output: unknown): output is ToolResultOutput => {
+  const value = getOwn(output, "value")
+  switch (getOwn(output, "type")) {
+    case "text":
+    case "error-text":
+      return typeof value === "string"
+    case "json":
+    case "error-json":
+      return value !== undefined
+    case "content":
+      return Array.isArray(value)
+    case "execution-denied":
+      return ["string", "undefined"].includes(typeof getOwn(output, "reason"))
+    default:
+      return typeof getOwn(output, "type") === "string"
+  }
 }
 
 /** A failure was written to be read; of a crash only the kind is told. */

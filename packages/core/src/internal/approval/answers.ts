@@ -25,10 +25,14 @@ export const answerHistory = (
   answers: Answers
 ): Pick<ResumeResult, "messages" | "responseMessages"> => {
   const { calls, copies } = readHistory(messages)
-  const callAt = new Map(calls.map(({ message, toolCall }) => [toolCall.toolCallId, message]))
+  const latest = new Map(calls.map((call) => [call.toolCall.toolCallId, call]))
+  const replaced = new Set<unknown>()
   const placed = new Map<number, Array<Message.ToolResultPart>>()
   for (const part of toParts(answers)) {
-    const place = placeAfter(messages, callAt.get(part.toolCallId))
+    const call = latest.get(part.toolCallId)
+    // Where the server kept its questions, a result that a client's history has already does not count.
+    if (call?.result !== undefined) replaced.add(call.result)
+    const place = placeAfter(messages, call?.message)
     const parts = placed.get(place)
     if (parts === undefined) placed.set(place, [part])
     else parts.push(part)
@@ -43,7 +47,8 @@ export const answerHistory = (
       answered.push(message)
       responseMessages.push(message)
     }
-    if (index < messages.length) answered.push(...withoutCopies(messages[index], (part) => copies.get(part) === index))
+    const isLeftOut = (part: unknown): boolean => replaced.has(part) || copies.get(part) === index
+    if (index < messages.length) answered.push(...without(messages[index], isLeftOut))
   }
   return { messages: answered, responseMessages }
 }
@@ -56,11 +61,13 @@ const placeAfter = (messages: ReadonlyArray<unknown>, call: number | undefined):
   return place
 }
 
-const withoutCopies = (message: unknown, isCopy: (part: unknown) => boolean): ReadonlyArray<Message.Message> => {
+const without = (message: unknown, isLeftOut: (part: unknown) => boolean): ReadonlyArray<Message.Message> => {
   const parts = partsOf(message)
-  const content = parts.filter((part) => !isCopy(part))
+  const content = parts.filter((part) => !isLeftOut(part))
   if (content.length === parts.length) return [message as Message.Message]
-  return content.length === 0 ? [] : [{ ...message as object, content } as Message.AssistantMessage]
+  return content.length === 0
+    ? []
+    : [{ ...message as Message.AssistantMessage, content: content as Message.AssistantMessage["content"] }]
 }
 
 const toParts = ({ denied, invalid, results, superseded }: Answers): ReadonlyArray<Message.ToolResultPart> => [

@@ -56,7 +56,10 @@ export const validateApprovals: <
   const invalid: Array<InvalidApproval> = []
   const ambiguous = new Map(collected.ambiguous?.map((error) => [error.approvalId, error]))
   const isLocal = ({ toolCall }: AnsweredApproval): boolean => !isProviderExecuted(toolCall)
-  const local = collected.approved.filter(isLocal)
+  const local = collected.approved.filter(isLocal).map((answered): AnsweredApproval => ({
+    ...answered,
+    toolCall: rebuilt(answered.toolCall, ToolSet.get(options.tools, answered.toolCall.toolName))
+  }))
   const clear = local.filter(({ approvalRequest }) => !ambiguous.has(approvalRequest.approvalId))
 
   // All of them before anything else: a history that was changed is not to be worked on.
@@ -118,7 +121,7 @@ const check = Effect.fnUntraced(function*(
   if (claims !== undefined && claims.toolDigest !== (yield* toolDigest(tool))) {
     return yield* new ToolDrifted({ approvalId, toolCallId, toolName })
   }
-  return { ...answered, toolCall: rebuilt(answered.toolCall, call), call, approvedInput }
+  return { ...answered, call, approvedInput }
 })
 
 const checkClaims = Effect.fnUntraced(function*(
@@ -170,10 +173,14 @@ const checkInput = Effect.fnUntraced(function*(
 })
 
 /** What a client can change and no signature covers comes from the server's tool. */
-const rebuilt = (toolCall: Message.ToolCallPart, call: ToolCall.ToolCall): Message.ToolCallPart => {
+const rebuilt = (toolCall: Message.ToolCallPart, tool: Tool.Any | undefined): Message.ToolCallPart => {
   const { dynamic: _dynamic, title: _title, toolMetadata: _toolMetadata, ...proposed } = toolCall as
     & Message.ToolCallPart
     & { readonly title?: unknown; readonly dynamic?: unknown; readonly toolMetadata?: unknown }
-  const { dynamic, title, toolMetadata } = call
-  return withoutUndefined({ ...proposed, toolMetadata, dynamic, title })
+  return withoutUndefined({
+    ...proposed,
+    toolMetadata: tool?.metadata ?? undefined,
+    dynamic: tool?.kind === "dynamic" ? true : undefined,
+    title: tool?.title
+  })
 }
