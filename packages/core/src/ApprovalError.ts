@@ -124,7 +124,7 @@ const ambiguities: Record<AmbiguousApproval["reason"], string> = {
  *
  * const error = new ApprovalError.ApprovalExpired({ approvalId: "a1", toolCallId: "c1", expiredAt: 0 })
  * error.message
- * // => "The call was not run: its approval expired at 1970-01-01T00:00:00.000Z. Propose the call again."
+ * // => "The call was not run: its approval has expired. Propose the call again."
  * ```
  *
  * @category errors
@@ -134,9 +134,7 @@ export class ApprovalExpired extends Schema.TaggedError<ApprovalExpired>(
   "@countersign/core/ApprovalError/ApprovalExpired"
 )("ApprovalExpired", { approvalId: Schema.String, toolCallId: Schema.String, expiredAt: Schema.Number }) {
   override get message(): string {
-    const at = new Date(this.expiredAt)
-    const since = Number.isNaN(at.getTime()) ? "has expired" : `expired at ${at.toISOString()}`
-    return notRun(`its approval ${since}`)
+    return notRun("its approval has expired")
   }
 }
 
@@ -145,7 +143,7 @@ export class ApprovalExpired extends Schema.TaggedError<ApprovalExpired>(
  *
  * - `missing`: it claims nothing, and this server only takes IDs that do.
  * - `malformed`: it starts like one of Countersign's and is none.
- * - `audience`: the question was put to somebody else.
+ * - `audience`: the question was put to somebody else, or what it says that the model sent was changed.
  *
  * @example
  * ```ts
@@ -153,7 +151,7 @@ export class ApprovalExpired extends Schema.TaggedError<ApprovalExpired>(
  *
  * const fields = { approvalId: "a1", toolCallId: "c1", reason: "audience" } as const
  * new ApprovalError.InvalidApprovalClaims(fields).message
- * // => "The call was not run: its approval was asked of somebody else. Propose the call again."
+ * // => "The call was not run: its approval was asked of somebody else, or about another input. Propose the call again."
  * ```
  *
  * @category errors
@@ -177,7 +175,7 @@ export class InvalidApprovalClaims
 const claimFaults: Record<InvalidApprovalClaims["reason"], string> = {
   missing: "its approval ID says neither when it expires nor what it is for",
   malformed: "its approval ID is malformed",
-  audience: "its approval was asked of somebody else"
+  audience: "its approval was asked of somebody else, or about another input"
 }
 
 /**

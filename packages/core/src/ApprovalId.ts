@@ -12,13 +12,16 @@
  * - expiry: milliseconds since 1970, in at most 15 decimal digits
  * - nonce: 16 random bytes, as 22 characters of base64url
  * - tool digest: SHA-256 of the tool's definition, as 43 characters of base64url: the AI SDK's fingerprint
- * - audience digest: SHA-256 of nonce, line feed and audience, as 43 characters; empty where the question is for anybody. The
- *   nonce keeps two questions of one person from being recognised as such.
+ * - audience digest: SHA-256 of the canonical JSON of nonce, audience and, where schema or refinement changed it, what the model
+ *   sent, as 43 characters; empty where there is neither. The nonce keeps two questions of one person from being recognised as
+ *   such. What the model sent is in the question as well, and covered by no signature else.
  *
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
 import * as Base64Url from "effect/encoding/Base64Url"
+import * as Result from "effect/Result"
+import * as CanonicalJson from "./CanonicalJson.ts"
 import { Crypto } from "./Crypto.ts"
 
 /**
@@ -70,12 +73,15 @@ export const make: (options: {
   readonly expiresAt: number
   readonly toolDigest: string
   readonly audience?: string | undefined
-}) => Effect.Effect<string, never, Crypto> = Effect.fnUntraced(function*({ audience, expiresAt, toolDigest }) {
-  const crypto = yield* Crypto
-  const nonce = Base64Url.encode(yield* crypto.randomBytes(16))
-  const audienceDigest = audience === undefined ? "" : yield* digestAudience(nonce, audience)
-  return ["cs1", Math.trunc(Math.min(Math.max(expiresAt, 0), latest)), nonce, toolDigest, audienceDigest].join(".")
-})
+  readonly inputSchemaInput?: unknown
+}) => Effect.Effect<string, never, Crypto> = Effect.fnUntraced(
+  function*({ audience, expiresAt, inputSchemaInput, toolDigest }) {
+    const crypto = yield* Crypto
+    const nonce = Base64Url.encode(yield* crypto.randomBytes(16))
+    const audienceDigest = yield* digestAudience(nonce, audience, inputSchemaInput)
+    return ["cs1", Math.trunc(Math.min(Math.max(expiresAt, 0), latest)), nonce, toolDigest, audienceDigest].join(".")
+  }
+)
 
 const latest = 999_999_999_999_999
 
@@ -103,6 +109,7 @@ export const parse = (approvalId: string): ApprovalId => {
 
 /**
  * Whether a question was for this audience; `undefined` is anybody. One for somebody was not for anybody, nor the other way round.
+ * `inputSchemaInput` is what the question holds under that name.
  *
  * @example
  * ```ts
@@ -121,14 +128,20 @@ export const parse = (approvalId: string): ApprovalId => {
  * @category guards
  * @since 0.1.0
  */
-export const isFor = (claims: Claims, audience: string | undefined): Effect.Effect<boolean, never, Crypto> =>
-  audience === undefined || claims.audienceDigest === undefined
-    ? Effect.succeed(audience === claims.audienceDigest)
-    : Effect.map(digestAudience(claims.nonce, audience), (digest) => digest === claims.audienceDigest)
+export const isFor = (
+  { audienceDigest, nonce }: Claims,
+  audience: string | undefined,
+  inputSchemaInput?: unknown
+): Effect.Effect<boolean, never, Crypto> =>
+  Effect.map(digestAudience(nonce, audience, inputSchemaInput), (digest) => digest === (audienceDigest ?? ""))
 
-const digestAudience = Effect.fnUntraced(
-  function*(nonce: string, audience: string): Effect.fn.Return<string, never, Crypto> {
-    const crypto = yield* Crypto
-    return Base64Url.encode(yield* crypto.sha256(`${nonce}\n${audience}`))
-  }
-)
+/** A value that is no JSON was never in a question. */
+const digestAudience = (
+  nonce: string,
+  audience: string | undefined,
+  inputSchemaInput: unknown
+): Effect.Effect<string, never, Crypto> => {
+  if (audience === undefined && inputSchemaInput === undefined) return Effect.succeed("")
+  const sent = CanonicalJson.encode(inputSchemaInput)
+  return CanonicalJson.digest([nonce, audience, Result.getOrUndefined(sent)])
+}

@@ -154,7 +154,7 @@ export const layerMemory = (
   options: { readonly retention?: Duration.Input | undefined } = {}
 ): Layer.Layer<ApprovalLedger> => {
   const retention = Duration.toMillis(options.retention ?? "30 days")
-  return Layer.sync(ApprovalLedger)(() => {
+  return Layer.effect(ApprovalLedger)(Effect.sync(() => {
     const entries = new Map<string, { callDigest: string; keptUntil: number; state: ClaimResult }>()
     let sweepAt = firstSweep
 
@@ -205,5 +205,5 @@ export const layerMemory = (
           }
         })
     }
-  })
+  }))
 }

@@ -22,7 +22,6 @@ import * as Schema from "effect/Schema"
 import * as CanonicalJson from "./CanonicalJson.ts"
 import * as Crypto from "./Crypto.ts"
 import { printable } from "./internal/printable.ts"
-import { encodeUtf8 } from "./internal/utf8.ts"
 
 /**
  * What a signature covers. `input` is brought to plain JSON first, by the rules of `CanonicalJson.toJson`, so that the
@@ -194,7 +193,16 @@ const legacyPayload = (
   return lines.some((line) => isAmbiguous.test(line)) ? undefined : [...lines, inputDigest].join("\n")
 }
 
-const byteLength = (data: Crypto.Data): number => typeof data === "string" ? encodeUtf8(data).length : data.length
+/** Of a text, how many bytes its UTF-8 has; a lone surrogate counts as the U+FFFD that takes its place. */
+const byteLength = (data: Crypto.Data): number => {
+  if (typeof data !== "string") return data.length
+  let length = 0
+  for (const character of data) {
+    const code = character.codePointAt(0)!
+    length += code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4
+  }
+  return length
+}
 
 /**
  * Signs with the first secret, and verifies with each. Fails to build with {@link InvalidSecret} if there is none, or one of

@@ -15,7 +15,7 @@ import * as CanonicalJson from "./CanonicalJson.ts"
 import { copyPlain } from "./internal/copyPlain.ts"
 import { describe } from "./internal/describe.ts"
 import { getOwn } from "./internal/ownProperty.ts"
-import { errorOutput, valueOutput } from "./internal/toolOutput.ts"
+import { errorOutput, jsonOutput } from "./internal/toolOutput.ts"
 import { reasonOf, runUserCode } from "./internal/userCode.ts"
 import type { ToolResultOutput } from "./Message.ts"
 import type * as Tool from "./Tool.ts"
@@ -225,24 +225,22 @@ const withTimeout = <R>(run: Effect.Effect<unknown, unknown, R>, { name, timeout
   })
 
 const answerOf = (tool: Tool.Any, toolCallId: string, input: unknown, value: unknown): Outcome => {
-  const json = Result.getOrUndefined(CanonicalJson.toJson(value ?? null))
-  const kept = json === undefined ? {} : { value: json }
-  if (tool.toModelOutput !== undefined) {
-    const output = shownOutput(tool, { toolCallId, input: copyPlain(input), output: value })
-    return isOutput(output)
-      ? { output, ...kept }
-      : { output: errorOutput(`Tool ${tool.name} ran, and its result cannot be shown.`), ...kept }
+  const json = CanonicalJson.toJson(value ?? null)
+  const kept = Result.isSuccess(json) ? { value: json.success } : {}
+  const failed = (fault: string) => ({ ...kept, output: errorOutput(`Tool ${tool.name} ran, and its result ${fault}`) })
+  if (tool.toModelOutput === undefined) {
+    return Result.isSuccess(json)
+      ? { ...kept, output: jsonOutput(value, json.success) }
+      : failed(`is ${json.failure.message}`)
   }
-  return Result.match(valueOutput(value), {
-    onFailure: (error) => ({ output: errorOutput(`Tool ${tool.name} ran, and its result is ${error.message}`) }),
-    onSuccess: (output) => ({ output, ...kept })
-  })
+  const output = shownOutput(tool, { toolCallId, input: copyPlain(input), output: value })
+  return isOutput(output) ? { ...kept, output } : failed("cannot be shown.")
 }
 
 /** What throws, or gives no JSON, gives nothing. */
 const shownOutput = (tool: Tool.Any, options: Parameters<NonNullable<Tool.Any["toModelOutput"]>>[0]): unknown => {
   try {
-    return Result.getOrUndefined(CanonicalJson.toJson(tool.toModelOutput?.(options)))
+    return Result.getOrUndefined(CanonicalJson.toJson(tool.toModelOutput!(options)))
   } catch {
     return undefined
   }
@@ -250,21 +248,12 @@ const shownOutput = (tool: Tool.Any, options: Parameters<NonNullable<Tool.Any["t
 
 /** Of a type that is known, the fields have to fit: whoever reads the result takes them for what they are. */
 const isOutput = (output: unknown): output is ToolResultOutput => {
+  const type = getOwn(output, "type")
   const value = getOwn(output, "value")
-  switch (getOwn(output, "type")) {
-    case "text":
-    case "error-text":
-      return typeof value === "string"
-    case "json":
-    case "error-json":
-      return value !== undefined
-    case "content":
-      return Array.isArray(value)
-    case "execution-denied":
-      return ["string", "undefined"].includes(typeof getOwn(output, "reason"))
-    default:
-      return typeof getOwn(output, "type") === "string"
-  }
+  if (typeof type !== "string") return false
+  if (type.endsWith("text")) return typeof value === "string"
+  if (type.endsWith("json")) return value !== undefined
+  return type !== "content" || Array.isArray(value)
 }
 
 /** A failure was written to be read; of a crash only the kind is told. */

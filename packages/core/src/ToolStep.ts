@@ -195,8 +195,11 @@ interface Answered extends Asked {
 
 const refuse = (call: AnyCall, reason: ToolCallRefused["reason"]): ToolCall.InvalidToolCall => {
   const { toolCallId, toolName } = call
-  const { edits: _edits, inputSchemaInput: _inputSchemaInput, ...fields } = call as ToolCall.DynamicToolCall
-  return { ...fields, dynamic: true, invalid: true, error: new ToolCallRefused({ toolCallId, toolName, reason }) }
+  const { edits: _edits, inputSchemaInput, ...fields } = call as ToolCall.DynamicToolCall
+  // The JSON, not what the schema made of it: it goes into the history.
+  const input = isInvalid(call) ? call.input : inputSchemaInput
+  const error = new ToolCallRefused({ toolCallId, toolName, reason })
+  return { ...fields, input, dynamic: true, invalid: true, error }
 }
 
 /** A call that was sent twice is one call; two calls of one ID are none. */

@@ -10,6 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import type { ResumeEvent } from "./Approval.ts"
 import { EventReader } from "./internal/eventReader.ts"
 import {
   openStruct,
@@ -24,6 +25,7 @@ import { withoutUndefined } from "./internal/withoutUndefined.ts"
 import type { ProviderOptions, ToolApprovalRequest, ToolApprovalResponse, ToolResultOutput } from "./Message.ts"
 import type { InvalidToolCall, ToolCall } from "./ToolCall.ts"
 import * as ToolSet from "./ToolSet.ts"
+import type { StepResult } from "./ToolStep.ts"
 
 const toolInput = {
   toolCallId: Schema.String,
@@ -466,6 +468,133 @@ export const fromToolResult = (result: {
       // JSON drops what is undefined, and a page needs to see that there is a result.
       return { type: "tool-output-available", toolCallId, output: value ?? null, ...marks }
     }
+  }
+}
+
+/**
+ * A whole step: each call with its input and what was asked or decided about it, then what came of those that were answered.
+ *
+ * `options` are those of {@link fromToolCall}. Put the chunks between `start-step` and `finish-step`.
+ *
+ * Source: the AI SDK's `toUIMessageStream`, which gives outputs in the order in which the tools finish.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ * import * as Redacted from "effect/Redacted"
+ * import * as ApprovalSigner from "@countersign/core/ApprovalSigner"
+ * import * as Tool from "@countersign/core/Tool"
+ * import * as ToolSet from "@countersign/core/ToolSet"
+ * import * as ToolStep from "@countersign/core/ToolStep"
+ * import * as UiMessageChunk from "@countersign/core/UiMessageChunk"
+ * import * as NodeCountersign from "@countersign/platform-node/NodeCountersign"
+ *
+ * const tools = ToolSet.make(
+ *   Tool.make("now", { execute: () => Effect.succeed("12:00") }),
+ *   Tool.make("restart", { needsApproval: true, execute: () => Effect.succeed("restarted") })
+ * )
+ * const calls = ["now", "restart"].map((toolName) => ({ toolCallId: toolName, toolName, input: "{}" }))
+ *
+ * const signer = ApprovalSigner.layer({ secrets: [Redacted.make("a secret of at least 16 bytes")] })
+ * const layer = Layer.provideMerge(signer, NodeCountersign.layer)
+ * const step = Effect.runSync(Effect.provide(ToolStep.run(calls, { tools }), layer))
+ * UiMessageChunk.fromStep(step, { tools }).map(({ type }) => type)
+ * // => ["tool-input-available", "tool-input-available", "tool-approval-request", "tool-output-available"]
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromStep = (
+  step: StepResult<any>,
+  options?: { readonly tools?: ToolSet.ToolSet | undefined }
+): Array<UiMessageChunk> => {
+  const approvals = new Map(step.approvals.map((approval) => [approval.approvalRequest.toolCallId, approval]))
+  const results = new Map(step.results.map((result) => [result.toolCallId, result]))
+  // What the page is told with the call: that its input cannot run, or that it was denied.
+  const told = new Set<string>()
+  const calls = step.calls.flatMap((call): Array<UiMessageChunk> => {
+    const { toolCallId } = call as InvalidToolCall
+    const approval = approvals.get(toolCallId)
+    if (call.invalid || approval?._tag === "Denied") told.add(toolCallId)
+    return [fromToolCall(call, options), ...approval === undefined ? [] : fromRequested(approval)]
+  })
+  const outputs = step.messages.flatMap(({ content, role }) =>
+    role === "tool"
+      ? content.flatMap((part) =>
+        part.type === "tool-result" && !told.has(part.toolCallId)
+          ? [fromToolResult(results.get(part.toolCallId) ?? part)]
+          : []
+      )
+      : []
+  )
+  return [...calls, ...outputs]
+}
+
+const fromRequested = (approval: StepResult["approvals"][number]): Array<UiMessageChunk> => {
+  const request = fromApprovalRequest(approval.approvalRequest)
+  if (approval._tag === "Pending") return [request]
+  const response = fromApprovalResponse(approval.approvalResponse)
+  return approval._tag === "Denied" ? [request, response, fromToolResult(approval.toolResult)] : [request, response]
+}
+
+/**
+ * What a page sees of an event of `Approval.resumeStream`: a denial, a refusal or a result. The start of an execution and the end of
+ * the resume are nothing to it. The page has the calls already.
+ *
+ * Send them after `start` and before the first `start-step`: they belong to the step that was answered.
+ *
+ * Source: what the AI SDK's `streamText` sends before its first step.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Layer from "effect/Layer"
+ * import * as Stream from "effect/Stream"
+ * import * as Approval from "@countersign/core/Approval"
+ * import * as ApprovalSigner from "@countersign/core/ApprovalSigner"
+ * import * as Tool from "@countersign/core/Tool"
+ * import * as ToolSet from "@countersign/core/ToolSet"
+ * import * as UiMessageChunk from "@countersign/core/UiMessageChunk"
+ * import * as NodeCountersign from "@countersign/platform-node/NodeCountersign"
+ *
+ * const messages = [
+ *   {
+ *     role: "assistant",
+ *     content: [
+ *       { type: "tool-call", toolCallId: "c1", toolName: "restart", input: {} },
+ *       { type: "tool-approval-request", approvalId: "a1", toolCallId: "c1" }
+ *     ]
+ *   },
+ *   { role: "tool", content: [{ type: "tool-approval-response", approvalId: "a1", approved: true }] }
+ * ]
+ * const tools = ToolSet.make(Tool.make("restart", { execute: () => Effect.succeed("restarted") }))
+ * const chunks = Approval.resumeStream({ messages, tools }).pipe(
+ *   Stream.flatMap((event) => Stream.fromIterable(UiMessageChunk.fromResumeEvent(event)))
+ * )
+ *
+ * const layer = Layer.merge(ApprovalSigner.layerUnsigned, NodeCountersign.layer)
+ * await Effect.runPromise(Effect.provide(Stream.runCollect(chunks), layer))
+ * // => [{ type: "tool-output-available", toolCallId: "c1", output: "restarted" }]
+ * ```
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const fromResumeEvent = (event: ResumeEvent): Array<UiMessageChunk> => {
+  switch (event._tag) {
+    case "Denied":
+      return [{ type: "tool-output-denied", toolCallId: event.denied.toolCall.toolCallId }]
+    case "Invalid": {
+      const { error, toolCall } = event.invalid
+      return [{ type: "tool-output-error", toolCallId: toolCall.toolCallId, errorText: error.message }]
+    }
+    case "Finished":
+      return [fromToolResult(event.result)]
+    case "Started":
+    case "Resumed":
+      return []
   }
 }
 

@@ -60,11 +60,13 @@ const copy = (root: unknown, open: Array<Frame>): unknown => {
   const refuse = (reason: Reason): never => {
     throw new Refused(reason, pathOf(open))
   }
-  const ancestors = new Ancestors(open)
+  // The objects that the walk is inside of.
+  const ancestors = new Set<object>()
   const enter = (value: object): object => {
     const isArray = Array.isArray(value)
     if (!isArray && !isRecord(value)) refuse("instance")
-    ancestors.enter(value)
+    if (ancestors.has(value)) refuse("cycle")
+    ancestors.add(value)
     const into = isArray ? [] : {}
     const keys = isArray ? undefined : Object.keys(value)
     open.push({
@@ -96,7 +98,7 @@ const copy = (root: unknown, open: Array<Frame>): unknown => {
     const { index, into, keys } = frame
     if (index === frame.length) {
       open.pop()
-      ancestors.leave(frame.value)
+      ancestors.delete(frame.value)
       continue
     }
     frame.index++
@@ -131,33 +133,3 @@ export const isRecord = (value: object): boolean => {
 
 const pathOf = (open: ReadonlyArray<Frame>): ReadonlyArray<PropertyKey> =>
   open.map(({ index, keys }) => keys === undefined ? index - 1 : keys[index - 1]!)
-
-/** Only what nests more deeply than this is looked at for a cycle, which nests without end. */
-const cycleDepth = 256
-
-/** The objects that a walk is inside of. */
-class Ancestors {
-  readonly #open: Array<Frame>
-  #values: Set<object> | undefined
-  constructor(open: Array<Frame>) {
-    this.#open = open
-  }
-
-  enter(value: object): void {
-    if (this.#values === undefined) {
-      if (this.#open.length < cycleDepth) return
-      this.#values = new Set()
-      this.#open.forEach((frame, depth) => this.#add(frame.value, depth))
-    }
-    this.#add(value, this.#open.length)
-  }
-
-  leave(value: object): void {
-    this.#values?.delete(value)
-  }
-
-  #add(value: object, depth: number): void {
-    if (this.#values!.has(value)) throw new Refused("cycle", pathOf(this.#open.slice(0, depth)))
-    this.#values!.add(value)
-  }
-}

@@ -1,6 +1,7 @@
-// Control characters, and those that change how the text around them is shown.
-// oxlint-disable-next-line no-control-regex
-const invisible = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g
+// Control and format characters, lone surrogates, line breaks, blanks other than the space, and all that Unicode lets a reader not see.
+const invisible = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]|(?! )\p{Zs}/gu
+
+const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
 
 /**
  * A name that somebody else chose, as a message can show it: at most `maxLength` characters, nothing that could pass for another
@@ -10,4 +11,4 @@ const invisible = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u
  */
 export const printable = (text: string, maxLength: number): string =>
   (text.length > maxLength ? `${text.slice(0, maxLength)}…` : text)
-    .replace(invisible, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .replace(invisible, (char) => char.split("").map(escaped).join(""))

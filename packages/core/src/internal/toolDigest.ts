@@ -23,14 +23,13 @@ export const toolDigest = Effect.fnUntraced(function*(tool: Tool.Any): Effect.fn
 })
 
 /** As the AI SDK writes it, the title that is none included, which makes it no JSON. */
-const definitionText = ({ description, inputSchema, title }: Tool.Any): string =>
-  `{"description":${
-    description === undefined
-      ? "{\"type\":\"none\"}"
-      : typeof description === "string"
-      ? `{"type":"string","value":${JSON.stringify(description)}}`
-      : "{\"type\":\"function\"}"
-  },"inputSchema":${inputSchemaText(inputSchema)},"title":${JSON.stringify(title)}}`
+const definitionText = ({ description, inputSchema, title }: Tool.Any): string => {
+  const type = description === undefined ? "none" : typeof description
+  const value = type === "string" ? description : undefined
+  return `{"description":${JSON.stringify({ type, value })},"inputSchema":${inputSchemaText(inputSchema)},"title":${
+    JSON.stringify(title)
+  }}`
+}
 
 /** Where a schema cannot be written, it is pinned as that: what comes in is checked by it in any case. */
 const inputSchemaText = (inputSchema: InputSchema): string => {

@@ -16,9 +16,11 @@ export const deniedOutput = (reason: string | undefined): Message.ToolResultOutp
  * @internal
  */
 export const valueOutput = (value: unknown): Result.Result<Message.ToolResultOutput, CanonicalJson.NotJson> =>
-  typeof value === "string"
-    ? Result.succeed({ type: "text", value })
-    : Result.map(CanonicalJson.toJson(value ?? null), (json) => ({ type: "json", value: json }))
+  Result.map(CanonicalJson.toJson(value ?? null), (json) => jsonOutput(value, json))
+
+/** @internal */
+export const jsonOutput = (value: unknown, json: unknown): Message.ToolResultOutput =>
+  typeof value === "string" ? { type: "text", value } : { type: "json", value: json }
 
 /**
  * The same result, told that a person changed the input: the history still has the input that the model proposed.
@@ -26,18 +28,9 @@ export const valueOutput = (value: unknown): Result.Result<Message.ToolResultOut
  * @internal
  */
 export const withEditNote = (output: Message.ToolResultOutput, effectiveInput: string): Message.ToolResultOutput => {
+  if (output.type === "execution-denied") return output
   const note = `A person changed the input of this call before approving it. It ran with: ${effectiveInput}`
-  switch (output.type) {
-    case "execution-denied":
-      return output
-    case "content":
-      return { ...output, value: [{ type: "text", text: note }, ...output.value] }
-    case "error-text":
-    case "error-json":
-      return errorOutput(`${note}\n${asText(output.value)}`)
-    default:
-      return { type: "content", value: [{ type: "text", text: note }, { type: "text", text: asText(output.value) }] }
-  }
+  if (output.type === "content") return { ...output, value: [{ type: "text", text: note }, ...output.value] }
+  const value = `${note}\n${typeof output.value === "string" ? output.value : JSON.stringify(output.value)}`
+  return { type: output.type.startsWith("error") ? "error-text" : "text", value }
 }
-
-const asText = (value: unknown): string => typeof value === "string" ? value : JSON.stringify(value)

@@ -4,7 +4,7 @@ import * as CanonicalJson from "../../CanonicalJson.ts"
 import type * as Message from "../../Message.ts"
 import type { ToolResult } from "../../ToolExecution.ts"
 import { deniedOutput, errorOutput, withEditNote } from "../toolOutput.ts"
-import { isProviderExecuted, isSameJson, partsOf, readHistory, roleOf } from "./history.ts"
+import { type Call, isProviderExecuted, isSameJson, partsOf, readHistory, roleOf } from "./history.ts"
 
 /** @internal */
 export interface Answers {
@@ -28,8 +28,11 @@ export const answerHistory = (
   const latest = new Map(calls.map((call) => [call.toolCall.toolCallId, call]))
   const replaced = new Set<unknown>()
   const placed = new Map<number, Array<Message.ToolResultPart>>()
-  for (const part of toParts(answers)) {
-    const call = latest.get(part.toolCallId)
+  const answeredIds = new Set<string>()
+  const put = (part: Message.ToolResultPart, call: Call | undefined): void => {
+    // A provider takes one result for all calls of one ID.
+    if (answeredIds.has(part.toolCallId)) return
+    answeredIds.add(part.toolCallId)
     // Where the server kept its questions, a result that a client's history has already does not count.
     if (call?.result !== undefined) replaced.add(call.result)
     const place = placeAfter(messages, call?.message)
@@ -37,6 +40,10 @@ export const answerHistory = (
     if (parts === undefined) placed.set(place, [part])
     else parts.push(part)
   }
+  for (const part of toParts(answers)) put(part, latest.get(part.toolCallId))
+  // A later call may have the same ID, and still wait.
+  const callOf = new Map(calls.map((call) => [call.toolCall, call]))
+  for (const { toolCall } of answers.superseded) put(resultPart(toolCall, errorOutput(overtaken)), callOf.get(toolCall))
 
   const answered: Array<Message.Message> = []
   const responseMessages: Array<Message.ToolMessage> = []
@@ -70,7 +77,7 @@ const without = (message: unknown, isLeftOut: (part: unknown) => boolean): Reado
     : [{ ...message as Message.AssistantMessage, content: content as Message.AssistantMessage["content"] }]
 }
 
-const toParts = ({ denied, invalid, results, superseded }: Answers): ReadonlyArray<Message.ToolResultPart> => [
+const toParts = ({ denied, invalid, results }: Answers): ReadonlyArray<Message.ToolResultPart> => [
   ...results.map(({ approvedInput, effectiveInput, output, proposedInput, toolCallId, toolName }) =>
     resultPart(
       { toolCallId, toolName },
@@ -80,12 +87,10 @@ const toParts = ({ denied, invalid, results, superseded }: Answers): ReadonlyArr
     )
   ),
   ...invalid.map(({ error, toolCall }) => resultPart(toolCall, errorOutput(error.message))),
-  ...denied.flatMap((approval) => approval.existingToolResult === undefined ? [denialPart(approval)] : []),
-  ...superseded.map(({ toolCall }) => resultPart(toolCall, errorOutput(overtaken)))
+  ...denied.flatMap((approval) => approval.existingToolResult === undefined ? [denialPart(approval)] : [])
 ]
 
-const overtaken =
-  "The call was not run: the conversation went on before it was answered. Propose it again if it is still wanted."
+const overtaken = "The call was not run: the conversation went on before it was answered. Propose the call again."
 
 const resultPart = (
   { toolCallId, toolName }: { readonly toolCallId: string; readonly toolName: string },

@@ -37,9 +37,11 @@ export const collectApprovals: (
         stale.push({ ...answered, existingToolResult: result })
         continue
       }
-      const refuse = (reason: AmbiguousApproval["reason"]) =>
-        ambiguous.set(call, new AmbiguousApproval({ approvalId, toolCallId, reason }))
       const first = answers.get(call)
+      // Under the ID of the answer that counts: a call may have been asked about twice.
+      const counted = first === undefined ? approvalId : first.approvalRequest.approvalId
+      const refuse = (reason: AmbiguousApproval["reason"]) =>
+        ambiguous.set(call, new AmbiguousApproval({ approvalId: counted, toolCallId, reason }))
       if (first !== undefined) {
         if (first.approvalResponse.approved && !approved) refuse("responses")
         continue
@@ -51,7 +53,9 @@ export const collectApprovals: (
     }
 
     const byCall = [...answers].toSorted(([left], [right]) => left.position - right.position)
-    const answeredIds = new Set(byCall.map(([call]) => call.toolCall.toolCallId))
+    const answeredIds = new Set(
+      byCall.flatMap(([{ toolCall }]) => isProviderExecuted(toolCall) ? [] : [toolCall.toolCallId])
+    )
     const unanswered = history.calls.filter((call) =>
       call.result === undefined && !isProviderExecuted(call.toolCall) &&
       !(answers.has(call) || call.isReused && answeredIds.has(call.toolCall.toolCallId))

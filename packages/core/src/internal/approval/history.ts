@@ -130,10 +130,11 @@ export const readHistory = (messages: ReadonlyArray<unknown>): History => {
     if (call !== undefined) call.request = approvalRequest
   }
 
-  const addResult = (part: Message.ToolResultPart): void => {
+  const addResult = (part: Message.ToolResultPart, message: number): void => {
     const call = latest.get(part.toolCallId)
     if (call === undefined) strayResults.set(part.toolCallId, part)
-    else call.result ??= part
+    else if (call.result === undefined) call.result = part
+    else if (call.result !== part && !isProviderExecuted(call.toolCall)) copies.set(part, message)
     // A provider takes one result for all calls of one ID.
     if (call?.isReused) {
       for (const other of calls) if (other.toolCall.toolCallId === part.toolCallId) other.result ??= part
@@ -144,7 +145,7 @@ export const readHistory = (messages: ReadonlyArray<unknown>): History => {
     const role = roleOf(message)
     if (role !== "assistant" && role !== "tool") return
     for (const part of partsOf(message)) {
-      if (isResult(part)) addResult(part)
+      if (isResult(part)) addResult(part, index)
       else if (role === "assistant" && isToolCall(part)) addCall(part, index)
       else if (role === "assistant" && isRequest(part)) addRequest(part)
     }

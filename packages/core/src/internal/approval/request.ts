@@ -36,11 +36,13 @@ export const requestApproval: <const Tools extends ToolSet.ToolSet, PolicyR = ne
   if (status._tag === "NotApplicable") return { _tag: "NotApplicable" }
 
   const input = yield* Effect.fromResult(CanonicalJson.toJson(fields.input))
+  const inputSchemaInput = isSameJson(fields.inputSchemaInput, input) ? undefined : fields.inputSchemaInput
   const now = yield* Clock.currentTimeMillis
   const approvalId = yield* ApprovalId.make({
     expiresAt: now + Duration.toMillis(options.timeToLive ?? "1 day"),
     toolDigest: yield* toolDigest(tool),
-    audience: options.audience
+    audience: options.audience,
+    inputSchemaInput
   })
   // Nobody is to turn a denial into an approval: it is not signed.
   const signature = status._tag === "Denied"
@@ -54,7 +56,7 @@ export const requestApproval: <const Tools extends ToolSet.ToolSet, PolicyR = ne
     reason: isPending ? status.reason : undefined,
     isAutomatic: isPending ? undefined : true,
     signature,
-    inputSchemaInput: isSameJson(fields.inputSchemaInput, input) ? undefined : fields.inputSchemaInput,
+    inputSchemaInput,
     approvalDescriptor: isPending && fields.edits.length > 0 ? { edits: fields.edits } : undefined
   })
   if (isPending) return { _tag: "Pending", approvalRequest, toolCall: toolCallPart(fields, input) }

@@ -3,6 +3,7 @@ import * as Effect from "effect/Effect"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type {
+  AnsweredApproval,
   InvalidApproval,
   ResumeError,
   ResumeEvent,
@@ -12,16 +13,17 @@ import type {
   UnansweredCall,
   ValidApproval
 } from "../../Approval.ts"
-import { ApprovalAlreadyUsed } from "../../ApprovalError.ts"
-import type { LedgerUnavailable } from "../../ApprovalLedger.ts"
+import { ApprovalAlreadyUsed, ApprovalExpired } from "../../ApprovalError.ts"
+import type { LedgerUnavailable, Outcome } from "../../ApprovalLedger.ts"
 import type { Refinements } from "../../Refinement.ts"
 import * as ToolExecution from "../../ToolExecution.ts"
 import * as ToolSet from "../../ToolSet.ts"
+import { deniedOutput } from "../toolOutput.ts"
 import { withoutUndefined } from "../withoutUndefined.ts"
 import { answerHistory } from "./answers.ts"
 import { collectApprovals } from "./collect.ts"
 import { useOnce } from "./useOnce.ts"
-import { validateApprovals } from "./validate.ts"
+import { isGenuine, validateApprovals } from "./validate.ts"
 
 type Options = ResumeOptions<ToolSet.ToolSet, any, any, any>
 
@@ -62,7 +64,9 @@ const resumeTelling = Effect.fnUntraced(function*(
   const { messages } = options
   const collected = yield* collectApprovals(messages, options)
   const validated = yield* validateApprovals(collected, { ...options, messages })
-  for (const denied of validated.denied) yield* tell({ _tag: "Denied", denied })
+  const deniedByPolicy = validated.denied.slice(collected.denied.length)
+  const denials = yield* Effect.forEach(collected.denied, (denied) => Effect.result(useDenial(denied, options, tell)))
+  for (const denied of deniedByPolicy) yield* tell({ _tag: "Denied", denied })
   for (const invalid of validated.invalid) yield* tell({ _tag: "Invalid", invalid })
 
   // An approval that cannot be used now must not keep the others from running.
@@ -72,56 +76,102 @@ const resumeTelling = Effect.fnUntraced(function*(
     { concurrency: options.concurrency ?? 8 }
   )
   const used: Array<Use> = []
-  for (const use of uses) used.push(yield* Effect.fromResult(use))
+  for (const use of [...denials, ...uses]) used.push(yield* Effect.fromResult(use))
 
   const results = used.flatMap((use) => use._tag === "Ran" ? [use.result] : [])
-  const invalid = [...validated.invalid, ...used.flatMap((use) => use._tag === "Refused" ? [use.invalid] : [])]
+  const invalid = [...validated.invalid, ...used.flatMap((use) => use._tag === "Invalid" ? [use.invalid] : [])]
+  const denied = [...used.flatMap((use) => use._tag === "Denied" ? [use.denied] : []), ...deniedByPolicy]
   const awaiting = [...collected.awaiting, ...used.flatMap((use) => use._tag === "ForClient" ? [use.call] : [])]
-  const { denied, forwarded } = validated
+  const { forwarded } = validated
   const { stale, superseded } = collected
   const usage = ToolExecution.sumUsage(results.map((result) => result.isReplayed ? undefined : result.usage))
   const answered = answerHistory(messages, { results, invalid, denied, superseded })
   return { results, invalid, denied, forwarded, awaiting, superseded, stale, ...answered, usage }
 })
 
+/** What came of an answer. */
 type Use =
   | { readonly _tag: "Ran"; readonly result: ToolExecution.ToolResult }
-  | { readonly _tag: "Refused"; readonly invalid: InvalidApproval }
+  | { readonly _tag: "Invalid"; readonly invalid: InvalidApproval }
+  | { readonly _tag: "Denied"; readonly denied: AnsweredApproval }
   | { readonly _tag: "ForClient"; readonly call: UnansweredCall }
 
+type Tell = (event: ResumeEvent) => Effect.Effect<unknown>
+
 const useApproval = Effect.fnUntraced(function*(
-  { approvalRequest, approvalResponse, approvedInput, call, toolCall }: ValidApproval,
+  approval: ValidApproval,
   options: Options,
-  tell: (event: ResumeEvent) => Effect.Effect<unknown>
+  tell: Tell
 ): Effect.fn.Return<Use, ApprovalAlreadyUsed | LedgerUnavailable, any> {
-  const { approvalId } = approvalRequest
+  const { approvalRequest, toolCall } = approval
   const { toolCallId, toolName } = toolCall
   const tool = ToolSet.get(options.tools, toolName)
   if (tool?.execute === undefined) return { _tag: "ForClient", call: { toolCall, approvalRequest } }
-
-  const used = yield* useOnce(
-    { approvalId, toolCallId, toolName, input: approvedInput, idempotent: tool.idempotent },
-    Effect.flatMap(tell({ _tag: "Started", toolCallId, toolName }), () => ToolExecution.execute(call, options))
+  const { approvedInput, call } = approval
+  const execution = Effect.flatMap(
+    tell({ _tag: "Started", toolCallId, toolName }),
+    () => ToolExecution.execute(call, options)
   )
-  if (used._tag === "Running") return yield* new ApprovalAlreadyUsed({ approvalId, toolCallId, reason: "running" })
+  return yield* use(
+    approval,
+    { approvedInput, effectiveInput: call.input, dynamic: call.dynamic },
+    tool,
+    execution,
+    tell
+  )
+})
+
+/**
+ * A no is settled like a yes, so that of the two only one counts. Only one that is surely an answer to this server's question: a
+ * client must not use up approvals with questions of its own.
+ */
+const useDenial = Effect.fnUntraced(function*(
+  denied: AnsweredApproval,
+  options: Options,
+  tell: Tell
+): Effect.fn.Return<Use, ApprovalAlreadyUsed | LedgerUnavailable, any> {
+  const { approvalResponse, existingToolResult, toolCall } = denied
+  if (existingToolResult === undefined && (yield* isGenuine(denied, options))) {
+    const outcome = Effect.succeed({ output: deniedOutput(approvalResponse.reason) })
+    const input = { approvedInput: toolCall.input, effectiveInput: toolCall.input }
+    const used = yield* use(denied, input, { idempotent: false }, outcome, tell)
+    if (used._tag !== "Ran" || used.result.output.type !== "execution-denied") return used
+  }
+  yield* tell({ _tag: "Denied", denied })
+  return { _tag: "Denied", denied }
+})
+
+const use = Effect.fnUntraced(function*(
+  { approvalRequest, approvalResponse, toolCall }: AnsweredApproval,
+  input: { readonly approvedInput: unknown; readonly effectiveInput: unknown; readonly dynamic?: true | undefined },
+  { idempotent }: { readonly idempotent: boolean },
+  run: Effect.Effect<Outcome, never, any>,
+  tell: Tell
+): Effect.fn.Return<Use, ApprovalAlreadyUsed | LedgerUnavailable, any> {
+  const { approvalId } = approvalRequest
+  const { toolCallId, toolName } = toolCall
+  const alreadyUsed = (reason: ApprovalAlreadyUsed["reason"]) =>
+    new ApprovalAlreadyUsed({ approvalId, toolCallId, reason })
+  const used = yield* useOnce({ approvalId, toolCallId, toolName, input: input.approvedInput, idempotent }, run)
+  if (used._tag === "Running") return yield* alreadyUsed("running")
   if (used._tag !== "Ran") {
-    const reason = used._tag === "Indeterminate" ? "indeterminate" : "other-call"
-    const error = new ApprovalAlreadyUsed({ approvalId, toolCallId, reason })
+    const error = used._tag === "Expired"
+      ? new ApprovalExpired({ approvalId, toolCallId, expiredAt: used.expiredAt })
+      : alreadyUsed(used._tag === "Indeterminate" ? "indeterminate" : "other-call")
     const invalid: InvalidApproval = { approvalRequest, approvalResponse, toolCall, error }
     yield* tell({ _tag: "Invalid", invalid })
-    return { _tag: "Refused", invalid }
+    return { _tag: "Invalid", invalid }
   }
+  const { isReplayed, outcome, unsettled } = used
   const result = withoutUndefined<ToolExecution.ToolResult>({
-    ...used.outcome,
+    ...outcome,
     toolCallId,
     toolName,
     proposedInput: toolCall.input,
-    approvedInput,
-    effectiveInput: call.input,
-    isReplayed: used.isReplayed,
-    unsettled: used.unsettled,
-    dynamic: call.dynamic
+    ...input,
+    isReplayed,
+    unsettled
   })
-  yield* tell({ _tag: "Finished", result })
+  if (outcome.output.type !== "execution-denied") yield* tell({ _tag: "Finished", result })
   return { _tag: "Ran", result }
 })

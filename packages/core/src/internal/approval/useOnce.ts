@@ -1,3 +1,4 @@
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as ApprovalId from "../../ApprovalId.ts"
 import {
@@ -18,6 +19,7 @@ export type Used =
     readonly isReplayed: boolean
     readonly unsettled: LedgerUnavailable | undefined
   }
+  | { readonly _tag: "Expired"; readonly expiredAt: number }
   | { readonly _tag: Exclude<ClaimResult["_tag"], "Claimed" | "Settled"> }
 
 /**
@@ -51,6 +53,9 @@ export const useOnce = Effect.fnUntraced(function*<R>(
       return { _tag: "Ran", outcome: claimed.outcome, isReplayed: true, unsettled: undefined } as const
     }
     if (claimed._tag !== "Claimed") return { _tag: claimed._tag }
+    // It may have waited for its turn: what has expired since is not run, nor what the ledger has forgotten.
+    const expiredAt = claim.expiresAt ?? Infinity
+    if ((yield* Clock.currentTimeMillis) >= expiredAt) return { _tag: "Expired", expiredAt } as const
     const outcome = yield* restore(run)
     // The call has run: an outcome that the ledger cannot keep still answers it.
     const unsettled = yield* Effect.match(ledger.settle(claim, outcome), {

@@ -21,7 +21,7 @@ import type * as Message from "../../Message.ts"
 import type { Refinements, Services as RefineServices } from "../../Refinement.ts"
 import type * as Tool from "../../Tool.ts"
 import * as ToolCall from "../../ToolCall.ts"
-import { InvalidToolInput, NoSuchTool } from "../../ToolCallError.ts"
+import { InvalidToolInput } from "../../ToolCallError.ts"
 import * as ToolSet from "../../ToolSet.ts"
 import { getOwn } from "../ownProperty.ts"
 import { toolDigest } from "../toolDigest.ts"
@@ -105,6 +105,19 @@ const verifySignature = Effect.fnUntraced(function*({ approvalRequest, toolCall 
   })
 })
 
+/**
+ * Whether this server asked that question, of whoever answers, and it has not expired.
+ *
+ * @internal
+ */
+export const isGenuine = (answered: AnsweredApproval, options: Options): Effect.Effect<boolean, never, any> =>
+  isProviderExecuted(answered.toolCall)
+    ? Effect.succeed(false)
+    : Effect.match(
+      Effect.flatMap(verifySignature(answered), () => checkClaims(answered, options)),
+      { onFailure: () => false, onSuccess: () => true }
+    )
+
 /** Everything but signature and policy. */
 const check = Effect.fnUntraced(function*(
   answered: AnsweredApproval,
@@ -114,20 +127,18 @@ const check = Effect.fnUntraced(function*(
   const { toolCallId, toolName } = answered.toolCall
   const claims = yield* checkClaims(answered, options)
   const tool = ToolSet.get(options.tools, toolName)
-  if (tool === undefined) {
-    return yield* new NoSuchTool({ toolCallId, toolName, availableTools: ToolSet.names(options.tools) })
-  }
   const { approvedInput, call } = yield* checkInput(answered, tool, options)
-  if (claims !== undefined && claims.toolDigest !== (yield* toolDigest(tool))) {
+  if (tool !== undefined && claims !== undefined && claims.toolDigest !== (yield* toolDigest(tool))) {
     return yield* new ToolDrifted({ approvalId, toolCallId, toolName })
   }
   return { ...answered, call, approvedInput }
 })
 
 const checkClaims = Effect.fnUntraced(function*(
-  { approvalRequest: { approvalId }, toolCall: { toolCallId } }: AnsweredApproval,
+  { approvalRequest, toolCall: { toolCallId } }: AnsweredApproval,
   { audience, requireClaims }: Options
 ): Effect.fn.Return<ApprovalId.Claims | undefined, ApprovalExpired | InvalidApprovalClaims, Crypto> {
+  const { approvalId } = approvalRequest
   const refuse = (reason: InvalidApprovalClaims["reason"]) =>
     new InvalidApprovalClaims({ approvalId, toolCallId, reason })
   const claims = ApprovalId.parse(approvalId)
@@ -136,7 +147,8 @@ const checkClaims = Effect.fnUntraced(function*(
   if ((yield* Clock.currentTimeMillis) >= claims.expiresAt) {
     return yield* new ApprovalExpired({ approvalId, toolCallId, expiredAt: claims.expiresAt })
   }
-  if (!(yield* ApprovalId.isFor(claims, audience))) return yield* refuse("audience")
+  const sent = getOwn(approvalRequest, "inputSchemaInput")
+  if (!(yield* ApprovalId.isFor(claims, audience, sent))) return yield* refuse("audience")
   return claims
 })
 
@@ -146,24 +158,21 @@ const checkClaims = Effect.fnUntraced(function*(
  */
 const checkInput = Effect.fnUntraced(function*(
   { approvalRequest, approvalResponse, toolCall }: AnsweredApproval,
-  tool: Tool.Any,
+  tool: Tool.Any | undefined,
   options: Options
 ): Effect.fn.Return<{ readonly call: ToolCall.ToolCall; readonly approvedInput: unknown }, ApprovalRefusal, any> {
   const { toolCallId, toolName } = toolCall
   const proposed = getOwn(toolCall, "input")
-  const edited = Object.hasOwn(approvalResponse, "input") ? approvalResponse.input : undefined
+  const edited = getOwn(approvalResponse, "input")
   const isEdited = edited !== undefined && !isSameJson(edited, proposed)
-  if (isEdited && !tool.allowEdits) {
+  if (isEdited && tool !== undefined && !tool.allowEdits) {
     return yield* new EditsNotAllowed({ approvalId: approvalRequest.approvalId, toolCallId, toolName })
   }
-  const before = isEdited
-    ? edited
-    : Object.hasOwn(approvalRequest, "inputSchemaInput")
-    ? approvalRequest.inputSchemaInput
-    : proposed
+  const sent = isEdited ? edited : getOwn(approvalRequest, "inputSchemaInput")
+  const input = sent === undefined ? proposed : sent
   const { context, refine, tools } = options
   // A string is the value that it is, not the text of one.
-  const raw = { toolCallId, toolName, input: typeof before === "string" ? JSON.stringify(before) : before }
+  const raw = { toolCallId, toolName, input: typeof input === "string" ? JSON.stringify(input) : input }
   const call = yield* ToolCall.parse(raw, { tools, refine, context })
   if (isEdited) return { call, approvedInput: call.inputSchemaInput }
   if (isSameJson(call.input, proposed)) return { call, approvedInput: proposed }

@@ -8,22 +8,25 @@ import * as GlobalFlag from "effect/cli/GlobalFlag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import { collect } from "./collect.ts"
 import { CommandFailed } from "./commandFailed.ts"
 import { parse } from "./parse.ts"
 import * as Presenter from "./presenter.ts"
 import { repair } from "./repair.ts"
+import { resume } from "./resume.ts"
 import { sign } from "./sign.ts"
 import { verify } from "./verify.ts"
 import { version } from "./version.ts"
 
 const countersign = Command.make("countersign").pipe(
   Command.withDescription(
-    "Parses, repairs and checks the tool calls of language models, and signs approvals of them. Exit status: 0 where " +
-      "every line passed, 1 where one was invalid or refused, 2 for wrong usage or a file that cannot be read, 130 when " +
-      "interrupted. Blank lines get no answer; a line that cannot be read is answered with its number as \"line\" and the " +
-      "error InvalidLine, and the rest goes on."
+    "Parses, repairs and checks the tool calls of language models, signs approvals of them, and resumes what was " +
+      "approved. Exit status: 0 where every line passed, 1 where one was invalid or refused, 2 for wrong usage or a file " +
+      "that cannot be read, 130 when interrupted. Blank lines get no answer; a line that cannot be read is answered with " +
+      "its number as \"line\" and the error InvalidLine, and the rest goes on. collect and resume read one message history " +
+      "and write one answer; their --help says the rest."
   ),
-  Command.withSubcommands([parse, repair, sign, verify])
+  Command.withSubcommands([parse, repair, sign, verify, collect, resume])
 )
 
 const layerOutput = Layer.mergeAll(

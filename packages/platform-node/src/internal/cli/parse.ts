@@ -3,20 +3,16 @@
  */
 import { RawToolCall } from "@countersign/core/RawToolCall"
 import * as Repair from "@countersign/core/Repair"
-import * as Tool from "@countersign/core/Tool"
 import * as ToolCall from "@countersign/core/ToolCall"
-import * as ToolSet from "@countersign/core/ToolSet"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
-import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import { CommandFailed } from "./commandFailed.ts"
+import * as Concurrency from "./concurrency.ts"
 import { errorJson } from "./errorJson.ts"
-import * as JsonFile from "./jsonFile.ts"
 import * as JsonLines from "./jsonLines.ts"
 import * as LineFields from "./lineFields.ts"
+import * as ToolDefinitions from "./toolDefinitions.ts"
 
 const repairs = [
   ["standard", Repair.standard],
@@ -25,20 +21,12 @@ const repairs = [
 ] as const
 
 const flags = {
-  tools: Flag.Path("tools").pipe(
-    Flag.withMetavar("<file>"),
-    Flag.withDescription("Tool definitions: a JSON object by name, or what an MCP server lists")
-  ),
+  tools: ToolDefinitions.flag,
   repair: Flag.ChoiceWithValue("repair", repairs).pipe(
     Flag.withDescription("How malformed calls are repaired: standard (the default) also corrects tool names"),
     Flag.withDefault(Repair.standard)
   ),
-  concurrency: Flag.Int("concurrency").pipe(
-    Flag.filter((n) => n >= 1 && n <= 1024, (n) => `a number from 1 to 1024, not ${n}`),
-    Flag.withMetavar("<n>"),
-    Flag.withDescription("How many calls are worked on at a time"),
-    Flag.withDefault(8)
-  )
+  concurrency: Concurrency.flag
 }
 
 const readLine = LineFields.reader({
@@ -46,25 +34,11 @@ const readLine = LineFields.reader({
   exact: new Set(["id", "input"])
 })
 
-const readTools = Effect.fnUntraced(function*(path: string) {
-  const tools = ToolSet.fromJson(yield* JsonFile.read("--tools", path))
-  if (Result.isFailure(tools)) {
-    return yield* new CommandFailed({ status: 2, message: `--tools ${path}: ${tools.failure.message}` })
-  }
-  for (const name of ToolSet.names(tools.success)) {
-    yield* Effect.catch(
-      Tool.compile(tools.success[name]!),
-      (error) => Console.error(`${error.message}. Calls to it are invalid.`)
-    )
-  }
-  return tools.success
-})
-
 export const parse = Command.make(
   "parse",
   flags,
   Effect.fnUntraced(function*({ concurrency, repair, tools: path }) {
-    const tools = yield* readTools(path)
+    const tools = yield* ToolDefinitions.read(path)
     yield* JsonLines.run({
       bad: "invalid",
       concurrency,

@@ -1,5 +1,5 @@
 /**
- * Counts what lines came to, and shows it on a terminal while the work goes on.
+ * Counts what lines or calls came to, and shows it on a terminal while the work goes on.
  */
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
@@ -9,9 +9,9 @@ import * as Stream from "effect/Stream"
 import * as Terminal from "./terminal.ts"
 
 export interface Progress {
-  /** Counts lines by their status, and writes messages about them to stderr. */
+  /** Counts them by their status, and writes messages about them to stderr. */
   readonly add: (statuses: ReadonlyArray<string>, messages: ReadonlyArray<string>) => Effect.Effect<void>
-  /** How many lines had a status. */
+  /** How many had a status. */
   readonly count: (status: string) => number
   /** Leaves the last count on the terminal. */
   readonly end: Effect.Effect<void>
@@ -19,12 +19,12 @@ export interface Progress {
 
 const intervalMillis = 100
 
-/** Needs no escape sequence: the line is written over by one that is as long. */
-export const make = Effect.gen(function*() {
+/** Counts what a noun names. Needs no escape sequence: the line is written over by one that is as long. */
+export const makeOf = Effect.fnUntraced(function*(noun: string) {
   const stdio = yield* Stdio.Stdio
   const isShown = yield* Terminal.canOverwrite
   const counts = new Map<string, number>()
-  let lines = 0
+  let total = 0
   let shown = ""
   let shownAt = yield* Clock.currentTimeMillis
 
@@ -37,12 +37,12 @@ export const make = Effect.gen(function*() {
     })
   const summary = () => {
     const byStatus = [...counts].map(([status, count]) => `${count.toLocaleString("en")} ${status}`).join(", ")
-    return `${lines.toLocaleString("en")} ${lines === 1 ? "line" : "lines"}: ${byStatus}`
+    return `${total.toLocaleString("en")} ${noun}${total === 1 ? "" : "s"}: ${byStatus}`
   }
 
   const progress: Progress = {
     add: Effect.fnUntraced(function*(statuses, messages) {
-      lines += statuses.length
+      total += statuses.length
       for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1)
       if (messages.length > 0) {
         if (shown !== "") yield* show("")
@@ -55,7 +55,10 @@ export const make = Effect.gen(function*() {
       yield* show(summary())
     }),
     count: (status) => counts.get(status) ?? 0,
-    end: Effect.suspend(() => isShown && lines > 0 ? Effect.andThen(show(summary()), write("\n")) : Effect.void)
+    end: Effect.suspend(() => isShown && total > 0 ? Effect.andThen(show(summary()), write("\n")) : Effect.void)
   }
   return progress
 })
+
+/** Counts lines. */
+export const make = makeOf("line")

@@ -7,13 +7,14 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as JsonLines from "./jsonLines.ts"
 import * as LineFields from "./lineFields.ts"
+import * as SecretEnv from "./secretEnv.ts"
 import * as SignedLine from "./signedLine.ts"
 
 const readLine = LineFields.reader({ schema: Schema.Struct(SignedLine.fields), exact: SignedLine.exact })
 
 export const sign = Command.make(
   "sign",
-  { secretEnv: SignedLine.secretEnv },
+  { secretEnv: SecretEnv.flag },
   Effect.fnUntraced(
     function*(_) {
       const signer = yield* ApprovalSigner
@@ -29,7 +30,7 @@ export const sign = Command.make(
         })
       })
     },
-    (effect, { secretEnv }) => Effect.provide(effect, SignedLine.layerFromEnv(secretEnv))
+    (effect, { secretEnv }) => Effect.provide(effect, SecretEnv.layer([secretEnv]))
   )
 ).pipe(
   Command.withShortDescription("Sign approvals, one JSON object a line"),

@@ -5,6 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import { fstatSync } from "node:fs"
+import { bytesUpTo } from "./bytesUpTo.ts"
 import { CommandFailed } from "./commandFailed.ts"
 import { systemMessage } from "./systemMessage.ts"
 
@@ -27,11 +28,4 @@ const isDirectory = (): boolean => {
 }
 
 /** Everything, as long as it is at most `maxBytes` bytes; one byte more than that otherwise. */
-export const upTo = Effect.fnUntraced(function*(maxBytes: number) {
-  let length = 0
-  const chunks = yield* bytes.pipe(
-    Stream.takeUntil((chunk) => (length += chunk.length) > maxBytes),
-    Stream.runCollect
-  )
-  return Buffer.concat(chunks, Math.min(length, maxBytes + 1))
-})
+export const upTo = (maxBytes: number) => bytesUpTo(bytes, maxBytes)

@@ -7,6 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as JsonLines from "./jsonLines.ts"
 import * as LineFields from "./lineFields.ts"
+import * as SecretEnv from "./secretEnv.ts"
 import * as SignedLine from "./signedLine.ts"
 
 const readLine = LineFields.reader({
@@ -16,7 +17,7 @@ const readLine = LineFields.reader({
 
 export const verify = Command.make(
   "verify",
-  { secretEnv: SignedLine.secretEnv },
+  { secretEnv: SecretEnv.flag },
   Effect.fnUntraced(
     function*(_) {
       const signer = yield* ApprovalSigner
@@ -40,7 +41,7 @@ export const verify = Command.make(
         })
       })
     },
-    (effect, { secretEnv }) => Effect.provide(effect, SignedLine.layerFromEnv(secretEnv))
+    (effect, { secretEnv }) => Effect.provide(effect, SecretEnv.layer([secretEnv]))
   )
 ).pipe(
   Command.withShortDescription("Verify signed approvals, one JSON object a line"),
