@@ -27,11 +27,9 @@ const tools = ToolSet.make(
 const refine = { pay: (input: { readonly cents: number; readonly to: string }) => Effect.succeed(input) }
 
 const secrets = [Redacted.make("a secret of at least 16 bytes")]
-const layer = Layer.mergeAll(
-  JsonSchemaValidator.layerRefuse,
-  ApprovalLedger.layerMemory(),
-  WebCrypto.layer,
-  Layer.provide(ApprovalSigner.layer({ secrets }), WebCrypto.layer)
+const layer = Layer.provideMerge(
+  ApprovalSigner.layer({ secrets }),
+  Layer.mergeAll(JsonSchemaValidator.layerRefuse, ApprovalLedger.layerMemory(), WebCrypto.layer)
 )
 
 const request = (raw: RawToolCall) =>

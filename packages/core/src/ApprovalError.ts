@@ -124,7 +124,7 @@ const ambiguities: Record<AmbiguousApproval["reason"], string> = {
  *
  * const error = new ApprovalError.ApprovalExpired({ approvalId: "a1", toolCallId: "c1", expiredAt: 0 })
  * error.message
- * // => "The call was not run: its approval has expired. Propose the call again."
+ * // => "The approval of the call has expired. Propose the call again."
  * ```
  *
  * @category errors
@@ -134,7 +134,8 @@ export class ApprovalExpired extends Schema.TaggedError<ApprovalExpired>(
   "@countersign/core/ApprovalError/ApprovalExpired"
 )("ApprovalExpired", { approvalId: Schema.String, toolCallId: Schema.String, expiredAt: Schema.Number }) {
   override get message(): string {
-    return notRun("its approval has expired")
+    // Whether it has run before is no longer known.
+    return "The approval of the call has expired. Propose the call again."
   }
 }
 

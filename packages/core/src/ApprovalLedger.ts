@@ -61,14 +61,34 @@ export interface Claim {
 }
 
 /**
+ * What became of a claim.
+ *
+ * - `Running`: its owner is at it. `Indeterminate`: its owner ended without settling it.
+ * - `Mismatch`: it was made for another call.
+ * - `Settled`: what came of it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ClaimState =
+  | { readonly _tag: "Running" | "Indeterminate" | "Mismatch" }
+  | { readonly _tag: "Settled"; readonly outcome: Outcome }
+
+/**
  * The answer to a claim. Only `Claimed` allows the execution.
  *
  * @category models
  * @since 0.1.0
  */
-export type ClaimResult =
-  | { readonly _tag: "Claimed" | "Running" | "Indeterminate" | "Mismatch" }
-  | { readonly _tag: "Settled"; readonly outcome: Outcome }
+export type ClaimResult = { readonly _tag: "Claimed" } | ClaimState
+
+/**
+ * What is known of a claim. `Unknown`: nothing.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type FindResult = { readonly _tag: "Unknown" } | ClaimState
 
 /**
  * The ledger cannot be reached, or cannot be written. `reason` says why. Nothing was claimed that is not known to be.
@@ -78,7 +98,7 @@ export type ClaimResult =
  * import * as ApprovalLedger from "@countersign/core/ApprovalLedger"
  *
  * const error = new ApprovalLedger.LedgerUnavailable({ reason: "the disk is full" })
- * error.message // => "The approval ledger is unavailable: the disk is full. Nothing was run; resume again later."
+ * error.message // => "The approval ledger is unavailable: the disk is full. What could not be claimed was not run; resume again later."
  * ```
  *
  * @category errors
@@ -90,7 +110,9 @@ export class LedgerUnavailable extends // Pure, so that a program whose ledger c
   { reason: Schema.String }
 )) {
   override get message(): string {
-    return `The approval ledger is unavailable: ${printable(this.reason, 500)}. Nothing was run; resume again later.`
+    return `The approval ledger is unavailable: ${
+      printable(this.reason, 500)
+    }. What could not be claimed was not run; resume again later.`
   }
 }
 
@@ -99,6 +121,7 @@ export class LedgerUnavailable extends // Pure, so that a program whose ledger c
  *
  * - `claim` is atomic: of all who claim an approval at the same time, one is told `Claimed`. The claim is owned until the scope
  *   closes.
+ * - `find` says what a claim would find, and claims nothing.
  * - `settle` keeps the outcome of a claim. The first outcome stays; to settle again changes nothing. It is for the owner, while
  *   its scope is open.
  *
@@ -126,6 +149,7 @@ export class LedgerUnavailable extends // Pure, so that a program whose ledger c
  */
 export class ApprovalLedger extends Context.Service<ApprovalLedger, {
   readonly claim: (claim: Claim) => Effect.Effect<ClaimResult, LedgerUnavailable, Scope.Scope>
+  readonly find: (claim: Claim) => Effect.Effect<FindResult, LedgerUnavailable>
   readonly settle: (claim: Claim, outcome: Outcome) => Effect.Effect<void, LedgerUnavailable>
 }>()("@countersign/core/ApprovalLedger") {}
 
@@ -155,10 +179,10 @@ export const layerMemory = (
 ): Layer.Layer<ApprovalLedger> => {
   const retention = Duration.toMillis(options.retention ?? "30 days")
   return Layer.effect(ApprovalLedger)(Effect.sync(() => {
-    const entries = new Map<string, { callDigest: string; keptUntil: number; state: ClaimResult }>()
+    const entries = new Map<string, { callDigest: string; keptUntil: number; state: ClaimState }>()
     let sweepAt = firstSweep
 
-    const isOver = (entry: { readonly keptUntil: number; readonly state: ClaimResult }, now: number): boolean =>
+    const isOver = (entry: { readonly keptUntil: number; readonly state: ClaimState }, now: number): boolean =>
       entry.keptUntil <= now && entry.state._tag !== "Running"
 
     const sweep = (now: number): void => {
@@ -167,12 +191,15 @@ export const layerMemory = (
       sweepAt = Math.max(firstSweep, 2 * entries.size)
     }
 
+    const find = ({ approvalId, callDigest }: Claim, now: number): FindResult => {
+      const entry = entries.get(approvalId)
+      if (entry === undefined || isOver(entry, now)) return { _tag: "Unknown" }
+      return entry.callDigest === callDigest ? copyPlain(entry.state) as ClaimState : { _tag: "Mismatch" }
+    }
+
     const take = (claim: Claim, now: number): ClaimResult => {
-      const entry = entries.get(claim.approvalId)
-      if (entry !== undefined && !isOver(entry, now)) {
-        if (entry.callDigest !== claim.callDigest) return { _tag: "Mismatch" }
-        if (entry.state._tag !== "Indeterminate" || !claim.idempotent) return copyPlain(entry.state) as ClaimResult
-      }
+      const found = find(claim, now)
+      if (found._tag !== "Unknown" && !(found._tag === "Indeterminate" && claim.idempotent)) return found
       sweep(now)
       entries.set(claim.approvalId, {
         callDigest: claim.callDigest,
@@ -182,14 +209,14 @@ export const layerMemory = (
       return { _tag: "Claimed" }
     }
 
-    const abandon = (entry: { state: ClaimResult } | undefined): void => {
+    const abandon = (entry: { state: ClaimState } | undefined): void => {
       if (entry?.state._tag === "Running") entry.state = { _tag: "Indeterminate" }
     }
 
     return {
       claim: (claim) =>
         Effect.uninterruptible(
-          Effect.flatMap(Clock.currentTimeMillis, (now) => {
+          Effect.flatMap(Clock.currentTimeMillis, (now): Effect.Effect<ClaimResult, never, Scope.Scope> => {
             const result = take(claim, now)
             if (result._tag !== "Claimed") return Effect.succeed(result)
             // The entry itself: by the time the scope closes, another may have the ID.
@@ -197,6 +224,7 @@ export const layerMemory = (
             return Effect.as(Effect.addFinalizer(() => Effect.sync(() => abandon(owned))), result)
           })
         ),
+      find: (claim) => Effect.map(Clock.currentTimeMillis, (now) => find(claim, now)),
       settle: ({ approvalId, callDigest }, outcome) =>
         Effect.sync(() => {
           const entry = entries.get(approvalId)

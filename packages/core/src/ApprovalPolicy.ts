@@ -7,6 +7,7 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import { callContext } from "./internal/callContext.ts"
 import { copyPlain } from "./internal/copyPlain.ts"
 import { getOwn } from "./internal/ownProperty.ts"
 import { reasonOf, runUserCode } from "./internal/userCode.ts"
@@ -169,12 +170,7 @@ export const resolve = <const Tools extends ToolSet.ToolSet, R = never>(
   const { policy, tools } = options
   const tool = ToolSet.get(tools, call.toolName)
   const { input, toolCallId, toolName }: CallFields<string, unknown> = call
-  const context: Tool.ApprovalContext = {
-    toolCallId,
-    messages: options.messages ?? [],
-    toolContext: getOwn(options.context?.tools, toolName),
-    runtimeContext: options.context?.runtime
-  }
+  const context = callContext(toolCallId, toolName, options)
   if (typeof policy === "function") {
     return ask(() => policy(copyPlain(call) as ToolCall<Tools>, { ...context, tools }))
   }

@@ -48,7 +48,7 @@ import { writeJson } from "./internal/writeJson.ts"
  * import * as CanonicalJson from "@countersign/core/CanonicalJson"
  *
  * const error = new CanonicalJson.NotJson({ pointer: "/items/0", reason: "bigint" })
- * error.message // => "not a JSON value at /items/0: a BigInt. Send it as a string."
+ * error.message // => "not a JSON value at /items/0: bigint. Send it as a string."
  * ```
  *
  * @category errors
@@ -70,20 +70,14 @@ export class NotJson extends Schema.TaggedError<NotJson>("@countersign/core/Cano
 }) {
   override get message(): string {
     const at = this.pointer === "" ? "" : ` at ${printable(this.pointer, 200)}`
-    return `not a JSON value${at}: ${descriptions[this.reason]}`
+    return `not a JSON value${at}: ${this.reason}${advice[this.reason] ?? ""}`
   }
 }
 
-const descriptions: Record<NotJson["reason"], string> = {
-  undefined: "undefined. Use null for no value.",
-  function: "a function",
-  symbol: "a symbol",
-  bigint: "a BigInt. Send it as a string.",
-  "not-finite": "NaN or an infinite number",
-  "invalid-date": "an invalid date",
-  cycle: "an object that contains itself",
-  instance: "an object of a class without toJSON. Give a plain object or an array.",
-  unreadable: "reading it failed"
+const advice: { readonly [reason in NotJson["reason"]]?: string } = {
+  undefined: ". Use null for no value.",
+  bigint: ". Send it as a string.",
+  instance: " of a class without toJSON. Give a plain object or an array."
 }
 
 /**

@@ -12,9 +12,10 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { LedgerUnavailable, Outcome } from "./ApprovalLedger.ts"
 import * as CanonicalJson from "./CanonicalJson.ts"
+import { callContext } from "./internal/callContext.ts"
 import { copyPlain } from "./internal/copyPlain.ts"
 import { describe } from "./internal/describe.ts"
-import { getOwn } from "./internal/ownProperty.ts"
+import { shownOutput } from "./internal/shownOutput.ts"
 import { errorOutput, jsonOutput } from "./internal/toolOutput.ts"
 import { reasonOf, runUserCode } from "./internal/userCode.ts"
 import type { ToolResultOutput } from "./Message.ts"
@@ -32,8 +33,8 @@ export interface ExecutionStart {
   readonly toolCallId: string
   readonly toolName: string
   readonly callId: string | undefined
-  readonly provider: string | undefined
-  readonly modelId: string | undefined
+  readonly provider?: string
+  readonly modelId?: string
 }
 
 /**
@@ -175,18 +176,14 @@ export const execute: <const Tools extends ToolSet.ToolSet, HookR = never>(
       toolCallId,
       toolName,
       callId: options.callId,
-      provider: options.model?.provider,
-      modelId: options.model?.modelId
+      ...options.model
     }
     yield* tell(options.onToolExecutionStart, start)
     const startedAt = yield* Clock.currentTimeMillis
     const usages: Array<Tool.Usage> = []
     const run = runUserCode(() =>
       tool.execute!(copyPlain(input), {
-        toolCallId,
-        messages: options.messages ?? [],
-        toolContext: getOwn(options.context?.tools, toolName),
-        runtimeContext: options.context?.runtime,
+        ...callContext(toolCallId, toolName, options),
         reportUsage: (usage) => Effect.sync(() => usages.push({ ...usage }))
       })
     )
@@ -234,26 +231,7 @@ const answerOf = (tool: Tool.Any, toolCallId: string, input: unknown, value: unk
       : failed(`is ${json.failure.message}`)
   }
   const output = shownOutput(tool, { toolCallId, input: copyPlain(input), output: value })
-  return isOutput(output) ? { ...kept, output } : failed("cannot be shown.")
-}
-
-/** What throws, or gives no JSON, gives nothing. */
-const shownOutput = (tool: Tool.Any, options: Parameters<NonNullable<Tool.Any["toModelOutput"]>>[0]): unknown => {
-  try {
-    return Result.getOrUndefined(CanonicalJson.toJson(tool.toModelOutput!(options)))
-  } catch {
-    return undefined
-  }
-}
-
-/** Of a type that is known, the fields have to fit: whoever reads the result takes them for what they are. */
-const isOutput = (output: unknown): output is ToolResultOutput => {
-  const type = getOwn(output, "type")
-  const value = getOwn(output, "value")
-  if (typeof type !== "string") return false
-  if (type.endsWith("text")) return typeof value === "string"
-  if (type.endsWith("json")) return value !== undefined
-  return type !== "content" || Array.isArray(value)
+  return output === undefined ? failed("cannot be shown.") : { ...kept, output }
 }
 
 /** A failure was written to be read; of a crash only the kind is told. */

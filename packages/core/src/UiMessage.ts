@@ -10,6 +10,8 @@
  */
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as CanonicalJson from "./CanonicalJson.ts"
+import { isSameJson } from "./internal/approval/history.ts"
 import {
   openStruct,
   optionalBoolean,
@@ -19,7 +21,8 @@ import {
   typeOtherThan
 } from "./internal/openStruct.ts"
 import { getOwn, setOwn } from "./internal/ownProperty.ts"
-import { deniedOutput, errorOutput, valueOutput } from "./internal/toolOutput.ts"
+import { shownOutput } from "./internal/shownOutput.ts"
+import { deniedOutput, errorOutput, valueOutput, withEditNote } from "./internal/toolOutput.ts"
 import { withoutUndefined } from "./internal/withoutUndefined.ts"
 import type { Message, OtherPart, ProviderOptions, ToolResultOutput } from "./Message.ts"
 import * as ToolSet from "./ToolSet.ts"
@@ -245,6 +248,8 @@ export interface UiMessage {
  * - A question that is still open where the user has written again is superseded: its call is left out.
  * - A call that was denied has the result `execution-denied`, or, once that was told, an `error-text` with the reason.
  * - A result is `text` if it is a string, else `json`; an error is `error-text`, and `error-json` where the provider ran the tool.
+ *   With `tools`, a result is what the tool's `toModelOutput` makes of it, where it has one.
+ * - Where the approver changed the input, the result says so, as it does when it is made.
  *
  * It throws nothing: parts that are not of a known type are left out, and so is what has no parts. An answer is passed on as it is,
  * so that whoever reads it can refuse one that is no answer.
@@ -358,7 +363,7 @@ const systemMessage = (parts: ReadonlyArray<unknown>): Message => {
   }
   return {
     role: "system",
-    content: texts.map((part) => read(part, "text")).join(""),
+    content: texts.map((part) => read(part, "text")).filter((text) => typeof text === "string").join(""),
     ...Object.keys(providerOptions).length === 0 ? {} : { providerOptions }
   }
 }
@@ -537,10 +542,20 @@ const resultPart = (
   providerOptions: ProviderOptions | undefined
 ) => withoutUndefined({ type: "tool-result" as const, toolCallId, toolName, output, providerOptions })
 
-const resultOutput = ({ part, toolName, tools }: ToolReading): ToolResultOutput => {
-  const isGone = typeOf(part) === "dynamic-tool" && getOwn(part, "dynamic") === false &&
-    (tools === undefined || ToolSet.get(tools, toolName) === undefined)
-  // What a tool keeps from the model by its own `toModelOutput`, nobody can keep when the tool is gone.
-  if (isGone) return { type: "text", value: "Tool output omitted because the tool is no longer available." }
-  return Result.getOrElse(valueOutput(getOwn(part, "output")), (error) => errorOutput(error.message))
+const resultOutput = ({ approval, part, toolCallId, toolName, tools }: ToolReading): ToolResultOutput => {
+  const tool = tools === undefined ? undefined : ToolSet.get(tools, toolName)
+  if (tool === undefined && typeOf(part) === "dynamic-tool" && getOwn(part, "dynamic") === false) {
+    // What a tool keeps from the model by its own `toModelOutput`, nobody can keep when the tool is gone.
+    return { type: "text", value: "Tool output omitted because the tool is no longer available." }
+  }
+  const input = getOwn(part, "input")
+  const value = getOwn(part, "output")
+  const output = tool?.toModelOutput === undefined
+    ? Result.getOrElse(valueOutput(value), (error) => errorOutput(error.message))
+    : shownOutput(tool, { toolCallId, input, output: value }) ??
+      errorOutput(`Tool ${toolName} ran, and its result cannot be shown.`)
+  const edited = getOwn(approval, "input")
+  return edited === undefined || isSameJson(edited, input)
+    ? output
+    : withEditNote(output, Result.getOrElse(CanonicalJson.encode(edited), () => "another input"))
 }

@@ -65,6 +65,7 @@ const failingLedger = (fails: (what: "claim" | "settle", claim: ApprovalLedger.C
       )
     return {
       claim: (claim) => Effect.andThen(unavailable("claim", claim), ledger.claim(claim)),
+      find: (claim) => Effect.andThen(unavailable("claim", claim), ledger.find(claim)),
       settle: (claim, outcome) => Effect.andThen(unavailable("settle", claim), ledger.settle(claim, outcome))
     }
   }))
@@ -170,7 +171,7 @@ describe("resume", () => {
         const messages = step(yield* askAll(withExecute, ["a", "b"]))
         const first = yield* Approval.resume({ tools: withExecute, messages })
         const second = yield* Approval.resume({ tools: withExecute, messages })
-        assert.deepStrictEqual(executed, ["a", "b"])
+        assert.deepStrictEqual(executed.toSorted(), ["a", "b"])
         assert.deepStrictEqual(second.messages, first.messages)
         assert.deepStrictEqual(second.results, first.results.map((result) => ({ ...result, isReplayed: true })))
         assert.deepStrictEqual([first.usage, second.usage], [{ cents: 4 }, {}])
@@ -182,11 +183,12 @@ describe("resume", () => {
 
     it.effect("at the same time, runs each call once; who comes second is told to come again, and then has all outcomes", () =>
       Effect.gen(function*() {
-        const { begun, end, ran, tools } = makeGated(["a"])
+        const { begun, end, ran, tools } = makeGated(["a", "b"])
         const pending = yield* askAll(tools, ["a", "b"])
         const messages = step(pending)
         const first = yield* Effect.forkChild(Approval.resume({ tools, messages }))
         yield* begun("a")
+        yield* begun("b")
         const error = yield* Effect.flip(Approval.resume({ tools, messages }))
         assert.include(error, {
           _tag: "ApprovalAlreadyUsed",
@@ -195,11 +197,12 @@ describe("resume", () => {
           toolCallId: "call a"
         })
         yield* end("a")
+        yield* end("b")
         assert.deepStrictEqual(outputs(yield* Fiber.join(first)), ["a done", "b done"])
         const third = yield* Approval.resume({ tools, messages })
         assert.deepStrictEqual(outputs(third), ["a done", "b done"])
         assert.deepStrictEqual(third.results.map(({ isReplayed }) => isReplayed), [true, true])
-        assert.deepStrictEqual(ran, ["a", "b"])
+        assert.deepStrictEqual(ran.toSorted(), ["a", "b"])
       }).pipe(Effect.provide(approvals)))
 
     it.effect("at the same time, lets the second run what the first does not", () =>
@@ -250,14 +253,45 @@ describe("resume", () => {
       }).pipe(Effect.provide(approvals)))
   })
 
+  it.effect("never says of a call that ran that it did not, when the client has lost its result", () =>
+    Effect.gen(function*() {
+      const later: ReadonlyArray<
+        readonly [what: string, change: (tools: Tools) => Partial<Approval.ResumeOptions<Tools>>, said: boolean]
+      > = [
+        ["the person goes on", () => ({}), true],
+        ["the tool changes", ({ exec }) => ({ tools: { exec: { ...exec!, description: "changed" } } }), false],
+        ["the policy denies", () => ({ policy: { exec: "denied" } }), false],
+        ["the approval expires", () => ({}), false]
+      ]
+      const wrong: Array<string> = []
+      for (const [what, change, said] of later) {
+        const { ran, tools } = makeGated([])
+        const messages = step(yield* askAll(tools, [what], { timeToLive: "1 hour" }))
+        yield* Approval.resume({ tools, messages })
+        if (what === "the approval expires") yield* TestClock.adjust("1 hour")
+        const lost = said ? [...messages, { role: "user", content: "and?" }] : messages
+        const resumed = yield* Approval.resume({ tools, messages: lost, ...change(tools) })
+        assert.deepStrictEqual(ran, [what])
+        const [told] = resultsIn(resumed.responseMessages)
+        const text = JSON.stringify((told as Message.ToolResultPart).output)
+        if (/was not run|execution-denied/.test(text)) wrong.push(`${what}: ${text}`)
+      }
+      assert.deepStrictEqual(wrong, [])
+    }).pipe(Effect.provide(approvals)))
+
   describe("interrupted", () => {
     const broken = Effect.fnUntraced(function*(more: object) {
       const gated = makeGated(["b"], more)
       const messages = step(yield* askAll(gated.tools, ["a", "b", "c"]))
-      const fiber = yield* Effect.forkChild(Approval.resume({ tools: gated.tools, messages, concurrency: 2 }))
+      // Two of them have finished, and are in the ledger.
+      const finished = yield* Deferred.make<void>()
+      let left = 2
+      const fiber = yield* Effect.forkChild(Stream.runForEach(
+        Approval.resumeStream({ tools: gated.tools, messages, concurrency: 2 }),
+        ({ _tag }) => _tag === "Finished" && --left === 0 ? Deferred.succeed(finished, undefined) : Effect.void
+      ))
       yield* gated.begun("b")
-      for (let turn = 0; turn < 20; turn++) yield* Effect.yieldNow
-      assert.deepStrictEqual(gated.ran, ["a", "b", "c"])
+      yield* Deferred.await(finished)
       yield* Fiber.interrupt(fiber)
       assert.isTrue(Exit.hasInterrupts(yield* Fiber.await(fiber)))
       return { ...gated, messages }
@@ -273,7 +307,7 @@ describe("resume", () => {
           const told = resultsIn(resumed.messages).find((part: any) => part.toolCallId === "call b") as any
           assert.include(told.output.value, "It is not known whether it had an effect")
         }
-        assert.deepStrictEqual(ran, ["a", "b", "c"])
+        assert.deepStrictEqual(ran.toSorted(), ["a", "b", "c"])
       }).pipe(Effect.provide(approvals)))
 
     it.effect("runs it again where that does no harm", () =>
@@ -283,7 +317,7 @@ describe("resume", () => {
         for (let count = 0; count < 2; count++) {
           assert.deepStrictEqual(outputs(yield* Approval.resume({ tools, messages })), ["a done", "b done", "c done"])
         }
-        assert.deepStrictEqual(ran, ["a", "b", "c", "b"])
+        assert.deepStrictEqual(ran.toSorted(), ["a", "b", "b", "c"])
       }).pipe(Effect.provide(approvals)))
 
     it.effect("while a policy is asked, ends, and runs nothing", () =>
@@ -323,12 +357,12 @@ describe("resume", () => {
         yield* Effect.gen(function*() {
           const error = yield* Effect.flip(Approval.resume({ tools, messages }))
           assert.strictEqual(error._tag, "LedgerUnavailable")
-          assert.deepStrictEqual(ran, ["a", "c"])
+          assert.deepStrictEqual(ran.toSorted(), ["a", "c"])
           isDown = false
           const resumed = yield* Approval.resume({ tools, messages })
           assert.deepStrictEqual(outputs(resumed), ["a done", "b done", "c done"])
           assert.deepStrictEqual(resumed.results.map(({ isReplayed }) => isReplayed), [true, false, true])
-          assert.deepStrictEqual(ran, ["a", "c", "b"])
+          assert.deepStrictEqual(ran.slice(2), ["b"])
         }).pipe(Effect.provide(ledger))
       }).pipe(Effect.provide(approvals)))
 
@@ -532,15 +566,11 @@ describe("resumeStream", () => {
       for (let turn = 0; turn < 20; turn++) yield* Effect.yieldNow
       yield* end("a")
       const events = yield* Fiber.join(fiber)
-      assert.deepStrictEqual(tagsOf(events), [
-        "Denied",
-        "Invalid",
-        "Started call a",
-        "Started call b",
-        "Finished call b",
-        "Finished call a",
-        "Resumed"
-      ])
+      const tags = tagsOf(events)
+      assert.deepStrictEqual(tags.slice(0, 2), ["Denied", "Invalid"])
+      // Which of two begins first is not said.
+      assert.deepStrictEqual(tags.slice(2, 4).toSorted(), ["Started call a", "Started call b"])
+      assert.deepStrictEqual(tags.slice(4), ["Finished call b", "Finished call a", "Resumed"])
       const last = events.at(-1)!
       assert.strictEqual(last._tag, "Resumed")
       if (last._tag !== "Resumed") return
@@ -548,7 +578,7 @@ describe("resumeStream", () => {
       const again = yield* Approval.resume({ tools, messages })
       assert.deepStrictEqual(last.result.messages, again.messages)
       const replayed = yield* Stream.runCollect(Approval.resumeStream({ tools, messages }))
-      assert.deepStrictEqual(tagsOf(replayed), ["Denied", "Invalid", "Finished call a", "Finished call b", "Resumed"])
+      assert.sameMembers(tagsOf(replayed), ["Denied", "Invalid", "Finished call a", "Finished call b", "Resumed"])
     }).pipe(Effect.provide(approvals)))
 
   it.effect("fails as a resume does, after what happened before", () =>

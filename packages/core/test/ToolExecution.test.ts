@@ -79,10 +79,10 @@ describe("what a tool gives", () => {
   cycle.self = cycle
   const unwritable: ReadonlyArray<readonly [string, unknown, string]> = [
     ["a BigInt", { n: 1n }, "/n"],
-    ["a cycle", cycle, "contains itself"],
-    ["NaN", [Number.NaN], "NaN"],
+    ["a cycle", cycle, "cycle"],
+    ["NaN", [Number.NaN], "not-finite"],
     ["a Map", new Map(), "class without toJSON"],
-    ["a function", () => 1, "a function"],
+    ["a function", () => 1, "function"],
     [
       "an object that throws",
       Object.defineProperty({}, "a", {
@@ -91,7 +91,7 @@ describe("what a tool gives", () => {
           throw new Error("s3cret")
         }
       }),
-      "reading it failed"
+      "unreadable"
     ]
   ]
   for (const [what, value, reason] of unwritable) {

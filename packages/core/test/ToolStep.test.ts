@@ -448,6 +448,7 @@ describe("without what it needs", () => {
       const unavailable = Effect.fail(new ApprovalLedger.LedgerUnavailable({ reason: "no route" }))
       const ledger = Layer.succeed(ApprovalLedger.ApprovalLedger)({
         claim: () => unavailable,
+        find: () => unavailable,
         settle: () => unavailable
       })
       const calls = [raw("c1", "free"), raw("c2", "allowed"), raw("c3", "asked")]
@@ -466,6 +467,7 @@ describe("without what it needs", () => {
       const unsettling = Layer.effect(ApprovalLedger.ApprovalLedger)(
         Effect.map(ApprovalLedger.ApprovalLedger, (ledger) => ({
           claim: ledger.claim,
+          find: ledger.find,
           settle: () => Effect.fail(new ApprovalLedger.LedgerUnavailable({ reason: "no route" }))
         }))
       )

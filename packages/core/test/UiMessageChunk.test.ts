@@ -4,12 +4,17 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as Approval from "../src/Approval.ts"
+import * as ApprovalLedger from "../src/ApprovalLedger.ts"
+import * as ApprovalPolicy from "../src/ApprovalPolicy.ts"
 import * as JsonSchemaValidator from "../src/JsonSchemaValidator.ts"
 import type { ToolResultOutput } from "../src/Message.ts"
 import * as Tool from "../src/Tool.ts"
 import * as ToolCall from "../src/ToolCall.ts"
 import * as ToolSet from "../src/ToolSet.ts"
+import * as ToolStep from "../src/ToolStep.ts"
 import * as UiMessageChunk from "../src/UiMessageChunk.ts"
+import { answer, approvals, ask, step } from "./approvals.ts"
 import { below, fragmentText, jsonValue, oneOf } from "./arbitraries.ts"
 import roundtrip from "./fixtures/ai-sdk/roundtrip.json" with { type: "json" }
 import { extraKeys, sameText, withKeys } from "./wireObjects.ts"
@@ -234,6 +239,131 @@ describe("fromToolResult", () => {
       toolCallId: "c1"
     })
   })
+})
+
+const nothing = Schema.Struct({})
+
+const approvable = ToolSet.make(
+  Tool.make("free", { inputSchema: nothing, metadata: { a: 1 }, execute: () => Effect.succeed({ at: 12 }) }),
+  Tool.make("asked", { inputSchema: nothing, needsApproval: true, execute: () => Effect.succeed("asked ran") }),
+  Tool.make("allowed", { inputSchema: nothing, execute: () => Effect.fail(new Error("broken")) }),
+  Tool.make("forbidden", { inputSchema: nothing, execute: () => Effect.succeed("never") }),
+  Tool.make("client", { inputSchema: nothing })
+)
+
+const policy = { allowed: ApprovalPolicy.approved("cheap"), forbidden: ApprovalPolicy.denied("never") }
+
+const propose = (...names: ReadonlyArray<string>) =>
+  ToolStep.run(names.map((toolName) => ({ toolCallId: toolName, toolName, input: "{}" })), {
+    tools: approvable,
+    policy
+  })
+
+const down = Effect.fail(new ApprovalLedger.LedgerUnavailable({ reason: "down" }))
+
+describe("fromStep", () => {
+  it.effect("gives each call with what was decided about it, then the results", () =>
+    Effect.gen(function*() {
+      const step = yield* propose("free", "nothing", "asked", "forbidden", "allowed", "client")
+      const [asked, forbidden, allowed] = step.approvals.map(({ approvalRequest }) => approvalRequest)
+      const input = (toolCallId: string, more: object = {}) => ({
+        type: "tool-input-available",
+        toolCallId,
+        toolName: toolCallId,
+        input: {},
+        ...more
+      })
+      const request = (part: typeof asked, toolCallId: string, more: object = {}) => ({
+        type: "tool-approval-request",
+        approvalId: part!.approvalId,
+        toolCallId,
+        ...part!.signature === undefined ? {} : { signature: part!.signature },
+        ...more
+      })
+      const response = (part: typeof asked, approved: boolean, reason: string) => ({
+        type: "tool-approval-response",
+        approvalId: part!.approvalId,
+        approved,
+        reason
+      })
+      assert.deepStrictEqual<unknown>(UiMessageChunk.fromStep(step, { tools: approvable }), [
+        input("free", { toolMetadata: { a: 1 } }),
+        {
+          type: "tool-input-error",
+          toolCallId: "nothing",
+          toolName: "nothing",
+          input: {},
+          dynamic: true,
+          errorText: step.invalid[0]!.error.message
+        },
+        input("asked"),
+        request(asked, "asked"),
+        input("forbidden"),
+        request(forbidden, "forbidden", { isAutomatic: true }),
+        response(forbidden, false, "never"),
+        { type: "tool-output-denied", toolCallId: "forbidden" },
+        input("allowed"),
+        request(allowed, "allowed", { isAutomatic: true }),
+        response(allowed, true, "cheap"),
+        input("client"),
+        { type: "tool-output-available", toolCallId: "free", output: { at: 12 } },
+        { type: "tool-output-error", toolCallId: "allowed", errorText: "Error: broken" }
+      ])
+      assert.isString(asked!.signature)
+    }).pipe(Effect.provide(approvals)))
+
+  it.effect("tells of a call that could not be claimed", () =>
+    Effect.gen(function*() {
+      const chunks = UiMessageChunk.fromStep(yield* propose("allowed"))
+      const errorText = "Tool allowed was not run: the approval ledger is unavailable."
+      assert.deepStrictEqual<unknown>(chunks.at(-1), { type: "tool-output-error", toolCallId: "allowed", errorText })
+    }).pipe(
+      Effect.provideService(ApprovalLedger.ApprovalLedger, {
+        claim: () => down,
+        find: () => down,
+        settle: () => Effect.void
+      }),
+      Effect.provide(approvals)
+    ))
+
+  it.effect("takes a tool without a tool set for what the call says of it", () =>
+    Effect.gen(function*() {
+      const dynamic = ToolSet.make(Tool.make("dyn", { kind: "dynamic", execute: () => Effect.succeed(1) }))
+      const step = yield* ToolStep.run([{ toolCallId: "c1", toolName: "dyn", input: "{}" }], { tools: dynamic })
+      assert.deepStrictEqual<unknown>(UiMessageChunk.fromStep(step), [
+        { type: "tool-input-available", toolCallId: "c1", toolName: "dyn", input: {}, dynamic: true },
+        { type: "tool-output-available", toolCallId: "c1", output: 1, dynamic: true }
+      ])
+    }).pipe(Effect.provide(approvals)))
+})
+
+describe("fromResumeEvent", () => {
+  it.effect("gives denials, refusals and results, and nothing of the rest", () =>
+    Effect.gen(function*() {
+      const pending = yield* Effect.forEach(["c1", "c2", "c3"], (toolCallId) =>
+        ask(approvable, { toolCallId, toolName: "asked", input: "{}" }, {
+          timeToLive: toolCallId === "c3" ? 0 : "1 minute"
+        }))
+      const messages = step(
+        pending,
+        pending.map((one, index) =>
+          answer(one, index !== 1)
+        )
+      )
+      const events = yield* Stream.runCollect(Approval.resumeStream({ messages, tools: approvable }))
+      const invalid = events.find((event) => event._tag === "Invalid")!.invalid
+      assert.deepStrictEqual(
+        events.map((event): readonly [string, unknown] => [event._tag, UiMessageChunk.fromResumeEvent(event)]),
+        [
+          ["Denied", [{ type: "tool-output-denied", toolCallId: "c2" }]],
+          ["Invalid", [{ type: "tool-output-error", toolCallId: "c3", errorText: invalid.error.message }]],
+          ["Started", []],
+          ["Finished", [{ type: "tool-output-available", toolCallId: "c1", output: "asked ran" }]],
+          ["Resumed", []]
+        ]
+      )
+      assert.strictEqual(invalid.error._tag, "ApprovalExpired")
+    }).pipe(Effect.provide(approvals)))
 })
 
 describe("server-sent events", () => {

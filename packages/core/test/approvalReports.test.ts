@@ -311,6 +311,7 @@ describe("once", () => {
     const real = yield* ApprovalLedger.ApprovalLedger
     const watched = Layer.succeed(ApprovalLedger.ApprovalLedger)({
       claim: (claim) => Effect.andThen(Effect.sync(() => order.push("claim atomically")), real.claim(claim)),
+      find: real.find,
       settle: (claim, outcome) =>
         Effect.andThen(Effect.sync(() => order.push("record result")), real.settle(claim, outcome))
     })

@@ -301,7 +301,7 @@ describe("a signed question", () => {
       }
       assert.lengthOf(ran, 0)
       yield* Approval.resume({ tools, audience, messages: historyOf(...all) })
-      assert.deepStrictEqual(ran, calls.map(({ input, toolName }) => [toolName, input]))
+      assert.sameDeepMembers(ran, calls.map(({ input, toolName }) => [toolName, input]))
     }).pipe(Effect.provide(approvals)))
 
   it.effect("is asked of one audience, for a time, about one form of a tool", () =>

@@ -86,6 +86,22 @@ export const ledgerContract = (
       assert.deepStrictEqual(yield* claimOnce(claim), { _tag: "Indeterminate" })
     }))
 
+  test("says what a claim would find, and claims nothing", () =>
+    Effect.gen(function*() {
+      const ledger = yield* ApprovalLedger
+      const claim = newClaim({ idempotent: true })
+      assert.deepStrictEqual(yield* ledger.find(claim), { _tag: "Unknown" })
+      assert.deepStrictEqual(yield* ledger.find(claim), { _tag: "Unknown" })
+      yield* Effect.scoped(Effect.gen(function*() {
+        assert.deepStrictEqual(yield* ledger.claim(claim), { _tag: "Claimed" })
+        assert.deepStrictEqual(yield* ledger.find(claim), { _tag: "Running" })
+        assert.deepStrictEqual(yield* ledger.find({ ...claim, callDigest: "another" }), { _tag: "Mismatch" })
+      }))
+      assert.deepStrictEqual(yield* ledger.find(claim), { _tag: "Indeterminate" })
+      yield* runOnce(claim, paid)
+      assert.deepStrictEqual(yield* ledger.find(claim), { _tag: "Settled", outcome: paid })
+    }))
+
   test("gives one of a hundred claims at the same time", () =>
     Effect.gen(function*() {
       const claim = newClaim()

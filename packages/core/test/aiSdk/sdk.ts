@@ -49,7 +49,7 @@ const finishReason = (said: ReadonlyArray<Said>) => ({
 
 const streamed = (said: ReadonlyArray<Said>): Array<any> => [
   { type: "stream-start", warnings: [] },
-  ...said.flatMap((one, index) =>
+  ...said.flatMap((one, index): Array<object> =>
     one.type === "tool-call" ? [one] : [
       { type: "text-start", id: `t${index}` },
       { type: "text-delta", id: `t${index}`, delta: one.text },
@@ -112,15 +112,16 @@ export const proceed = (
       const { model, prompts } = modelOf(sdk, ...answers)
       const options: any = { ...more, model, tools, messages, experimental_toolApprovalSecret: secret }
       if (via === "generateText") {
-        const { response } = await sdk.ai.generateText(options)
-        return { messages: throughJson(response.messages) as Array<any>, prompts, chunks: [] }
+        const { response, responseMessages = response.messages } = await sdk.ai.generateText(options)
+        return { messages: throughJson(responseMessages) as Array<any>, prompts, chunks: [] }
       }
       const errors: Array<unknown> = []
       const result = sdk.ai.streamText({ ...options, onError: ({ error }: { error: unknown }) => errors.push(error) })
       const chunks: Array<any> = []
       for await (const chunk of result.toUIMessageStream()) chunks.push(throughJson(chunk))
       if (errors.length > 0) throw errors[0]
-      return { messages: throughJson((await result.response).messages) as Array<any>, prompts, chunks }
+      const added = await result.responseMessages ?? (await result.response).messages
+      return { messages: throughJson(added) as Array<any>, prompts, chunks }
     },
     catch: (error) => error as Error
   })

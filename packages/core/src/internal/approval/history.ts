@@ -10,7 +10,7 @@ import type * as Message from "../../Message.ts"
 import { getOwn } from "../ownProperty.ts"
 
 /**
- * One call. `message` is the index of the message that proposed it, `position` its place among the calls.
+ * One call. `message` is the index of the message that proposed it.
  *
  * `isReused` says that a different call has its ID while both wait for a result: it cannot be told which of the two a question or a
  * result is about.
@@ -18,7 +18,6 @@ import { getOwn } from "../ownProperty.ts"
  * @internal
  */
 export interface Call {
-  readonly position: number
   message: number
   toolCall: Message.ToolCallPart
   request: Message.ToolApprovalRequest | undefined
@@ -115,7 +114,7 @@ export const readHistory = (messages: ReadonlyArray<unknown>): History => {
     // A provider may use an ID again once its call is answered.
     const isReused = earlier !== undefined && earlier.result === undefined
     if (isReused) earlier.isReused = true
-    const call = { position: calls.length, message, toolCall, request: undefined, result: undefined, isReused }
+    const call = { message, toolCall, request: undefined, result: undefined, isReused }
     calls.push(call)
     latest.set(toolCall.toolCallId, call)
   }

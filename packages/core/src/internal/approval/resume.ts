@@ -4,7 +4,6 @@ import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type {
   AnsweredApproval,
-  InvalidApproval,
   ResumeError,
   ResumeEvent,
   ResumeOptions,
@@ -64,23 +63,29 @@ const resumeTelling = Effect.fnUntraced(function*(
   const { messages } = options
   const collected = yield* collectApprovals(messages, options)
   const validated = yield* validateApprovals(collected, { ...options, messages })
+  const told = (answered: Effect.Effect<Use, ApprovalAlreadyUsed | LedgerUnavailable, any>) =>
+    Effect.result(
+      Effect.flatMap(answered, (use) => Effect.as(use._tag === "ForClient" ? Effect.void : tell(use), use))
+    )
   const deniedByPolicy = validated.denied.slice(collected.denied.length)
-  const denials = yield* Effect.forEach(collected.denied, (denied) => Effect.result(useDenial(denied, options, tell)))
-  for (const denied of deniedByPolicy) yield* tell({ _tag: "Denied", denied })
-  for (const invalid of validated.invalid) yield* tell({ _tag: "Invalid", invalid })
-
+  const refusals = [
+    ...collected.denied.map((denied) => useDenial(denied, options)),
+    ...deniedByPolicy.map((denied) => useRefusal({ _tag: "Denied", denied }, denied, options)),
+    ...validated.invalid.map((invalid) => useRefusal({ _tag: "Invalid", invalid }, invalid, options))
+  ]
+  const refused = yield* Effect.forEach(refusals, told)
   // An approval that cannot be used now must not keep the others from running.
-  const uses = yield* Effect.forEach(
+  const ran = yield* Effect.forEach(
     validated.approved,
-    (approval) => Effect.result(useApproval(approval, options, tell)),
+    (approval) => told(useApproval(approval, options, tell)),
     { concurrency: options.concurrency ?? 8 }
   )
   const used: Array<Use> = []
-  for (const use of [...denials, ...uses]) used.push(yield* Effect.fromResult(use))
+  for (const use of [...refused, ...ran]) used.push(yield* Effect.fromResult(use))
 
-  const results = used.flatMap((use) => use._tag === "Ran" ? [use.result] : [])
-  const invalid = [...validated.invalid, ...used.flatMap((use) => use._tag === "Invalid" ? [use.invalid] : [])]
-  const denied = [...used.flatMap((use) => use._tag === "Denied" ? [use.denied] : []), ...deniedByPolicy]
+  const results = used.flatMap((use) => use._tag === "Finished" ? [use.result] : [])
+  const invalid = used.flatMap((use) => use._tag === "Invalid" ? [use.invalid] : [])
+  const denied = used.flatMap((use) => use._tag === "Denied" ? [use.denied] : [])
   const awaiting = [...collected.awaiting, ...used.flatMap((use) => use._tag === "ForClient" ? [use.call] : [])]
   const { forwarded } = validated
   const { stale, superseded } = collected
@@ -89,89 +94,90 @@ const resumeTelling = Effect.fnUntraced(function*(
   return { results, invalid, denied, forwarded, awaiting, superseded, stale, ...answered, usage }
 })
 
-/** What came of an answer. */
+/** What came of an answer: what is told of it, or that its call is for the client to run. */
 type Use =
-  | { readonly _tag: "Ran"; readonly result: ToolExecution.ToolResult }
-  | { readonly _tag: "Invalid"; readonly invalid: InvalidApproval }
-  | { readonly _tag: "Denied"; readonly denied: AnsweredApproval }
+  | ResumeEvent & { readonly _tag: "Finished" | "Invalid" | "Denied" }
   | { readonly _tag: "ForClient"; readonly call: UnansweredCall }
-
-type Tell = (event: ResumeEvent) => Effect.Effect<unknown>
 
 const useApproval = Effect.fnUntraced(function*(
   approval: ValidApproval,
   options: Options,
-  tell: Tell
+  tell: (event: ResumeEvent) => Effect.Effect<unknown>
 ): Effect.fn.Return<Use, ApprovalAlreadyUsed | LedgerUnavailable, any> {
-  const { approvalRequest, toolCall } = approval
+  const { approvalRequest, approvedInput, call, toolCall } = approval
   const { toolCallId, toolName } = toolCall
   const tool = ToolSet.get(options.tools, toolName)
   if (tool?.execute === undefined) return { _tag: "ForClient", call: { toolCall, approvalRequest } }
-  const { approvedInput, call } = approval
-  const execution = Effect.flatMap(
-    tell({ _tag: "Started", toolCallId, toolName }),
-    () => ToolExecution.execute(call, options)
-  )
-  return yield* use(
+  const start = tell({ _tag: "Started", toolCallId, toolName })
+  const execution = Effect.flatMap(start, () => ToolExecution.execute(call, options))
+  const used = yield* use(
     approval,
     { approvedInput, effectiveInput: call.input, dynamic: call.dynamic },
     tool,
-    execution,
-    tell
+    execution
   )
+  return used!
+})
+
+/** A no is settled like a yes, so that of the two only one counts. */
+const useDenial = Effect.fnUntraced(function*(
+  denied: AnsweredApproval,
+  options: Options
+): Effect.fn.Return<Use, ApprovalAlreadyUsed | LedgerUnavailable, any> {
+  const { approvalResponse, existingToolResult } = denied
+  const denial: Use = { _tag: "Denied", denied }
+  if (existingToolResult !== undefined) return denial
+  const outcome = Effect.succeed({ output: deniedOutput(approvalResponse.reason) })
+  const used = yield* useRefusal(denial, denied, options, outcome)
+  return used._tag === "Finished" && used.result.output.type === "execution-denied" ? denial : used
 })
 
 /**
- * A no is settled like a yes, so that of the two only one counts. Only one that is surely an answer to this server's question: a
- * client must not use up approvals with questions of its own.
+ * What is refused now may have run before, and the client has lost the result: nobody is to be told that it did not run. Only an
+ * answer that is surely to this server's question is looked up or settled: a client must not use up approvals with questions of its
+ * own.
  */
-const useDenial = Effect.fnUntraced(function*(
-  denied: AnsweredApproval,
+const useRefusal = Effect.fnUntraced(function*(
+  refusal: Use,
+  answered: AnsweredApproval,
   options: Options,
-  tell: Tell
+  outcome?: Effect.Effect<Outcome>
 ): Effect.fn.Return<Use, ApprovalAlreadyUsed | LedgerUnavailable, any> {
-  const { approvalResponse, existingToolResult, toolCall } = denied
-  if (existingToolResult === undefined && (yield* isGenuine(denied, options))) {
-    const outcome = Effect.succeed({ output: deniedOutput(approvalResponse.reason) })
-    const input = { approvedInput: toolCall.input, effectiveInput: toolCall.input }
-    const used = yield* use(denied, input, { idempotent: false }, outcome, tell)
-    if (used._tag !== "Ran" || used.result.output.type !== "execution-denied") return used
-  }
-  yield* tell({ _tag: "Denied", denied })
-  return { _tag: "Denied", denied }
+  if (!(yield* isGenuine(answered, options))) return refusal
+  const { input } = answered.toolCall
+  const used = yield* use(answered, { approvedInput: input, effectiveInput: input }, { idempotent: false }, outcome)
+  return used ?? refusal
 })
 
+/** Gives nothing where there was nothing to run, and nothing is known of an earlier run. */
 const use = Effect.fnUntraced(function*(
   { approvalRequest, approvalResponse, toolCall }: AnsweredApproval,
   input: { readonly approvedInput: unknown; readonly effectiveInput: unknown; readonly dynamic?: true | undefined },
   { idempotent }: { readonly idempotent: boolean },
-  run: Effect.Effect<Outcome, never, any>,
-  tell: Tell
-): Effect.fn.Return<Use, ApprovalAlreadyUsed | LedgerUnavailable, any> {
+  run: Effect.Effect<Outcome, never, any> | undefined
+): Effect.fn.Return<Use | undefined, ApprovalAlreadyUsed | LedgerUnavailable, any> {
   const { approvalId } = approvalRequest
   const { toolCallId, toolName } = toolCall
   const alreadyUsed = (reason: ApprovalAlreadyUsed["reason"]) =>
     new ApprovalAlreadyUsed({ approvalId, toolCallId, reason })
   const used = yield* useOnce({ approvalId, toolCallId, toolName, input: input.approvedInput, idempotent }, run)
   if (used._tag === "Running") return yield* alreadyUsed("running")
-  if (used._tag !== "Ran") {
-    const error = used._tag === "Expired"
-      ? new ApprovalExpired({ approvalId, toolCallId, expiredAt: used.expiredAt })
-      : alreadyUsed(used._tag === "Indeterminate" ? "indeterminate" : "other-call")
-    const invalid: InvalidApproval = { approvalRequest, approvalResponse, toolCall, error }
-    yield* tell({ _tag: "Invalid", invalid })
-    return { _tag: "Invalid", invalid }
+  if (used._tag === "Ran") {
+    const { isReplayed, outcome, unsettled } = used
+    const result = withoutUndefined<ToolExecution.ToolResult>({
+      ...outcome,
+      toolCallId,
+      toolName,
+      proposedInput: toolCall.input,
+      ...input,
+      isReplayed,
+      unsettled
+    })
+    return { _tag: "Finished", result }
   }
-  const { isReplayed, outcome, unsettled } = used
-  const result = withoutUndefined<ToolExecution.ToolResult>({
-    ...outcome,
-    toolCallId,
-    toolName,
-    proposedInput: toolCall.input,
-    ...input,
-    isReplayed,
-    unsettled
-  })
-  if (outcome.output.type !== "execution-denied") yield* tell({ _tag: "Finished", result })
-  return { _tag: "Ran", result }
+  if (run === undefined && used._tag !== "Indeterminate") return undefined
+  const error = used._tag === "Expired"
+    ? new ApprovalExpired({ approvalId, toolCallId, expiredAt: used.expiredAt })
+    : alreadyUsed(used._tag === "Indeterminate" ? "indeterminate" : "other-call")
+  return { _tag: "Invalid", invalid: { approvalRequest, approvalResponse, toolCall, error } }
 })

@@ -1,10 +1,12 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
 import * as ApprovalId from "../../ApprovalId.ts"
 import {
   ApprovalLedger,
   type Claim,
   type ClaimResult,
+  type FindResult,
   type LedgerUnavailable,
   type Outcome
 } from "../../ApprovalLedger.ts"
@@ -20,10 +22,11 @@ export type Used =
     readonly unsettled: LedgerUnavailable | undefined
   }
   | { readonly _tag: "Expired"; readonly expiredAt: number }
-  | { readonly _tag: Exclude<ClaimResult["_tag"], "Claimed" | "Settled"> }
+  | { readonly _tag: "Unknown" | "Running" | "Indeterminate" | "Mismatch" }
 
 /**
- * Claims an approval, runs its call and settles the claim with the outcome; or gives what is known of an earlier run.
+ * Claims an approval, runs its call and settles the claim with the outcome; or gives what is known of an earlier run. Where there is
+ * nothing to run, it only does the latter.
  *
  * @internal
  */
@@ -35,7 +38,7 @@ export const useOnce = Effect.fnUntraced(function*<R>(
     readonly input: unknown
     readonly idempotent: boolean
   },
-  run: Effect.Effect<Outcome, never, R>
+  run: Effect.Effect<Outcome, never, R> | undefined
 ): Effect.fn.Return<Used, LedgerUnavailable, ApprovalLedger | Crypto | R> {
   const { approvalId, idempotent, input, toolCallId, toolName } = approval
   const claims = ApprovalId.parse(approvalId)
@@ -46,13 +49,18 @@ export const useOnce = Effect.fnUntraced(function*<R>(
     idempotent
   }
   const ledger = yield* ApprovalLedger
+  const asked: Effect.Effect<ClaimResult | FindResult, LedgerUnavailable, Scope.Scope> = run === undefined
+    ? ledger.find(claim)
+    : ledger.claim(claim)
   // Between the end of the run and its settlement nothing may interrupt: the outcome would be lost.
   return yield* Effect.scoped(Effect.uninterruptibleMask(Effect.fnUntraced(function*(restore) {
-    const claimed = yield* restore(ledger.claim(claim))
+    const claimed = yield* restore(asked)
     if (claimed._tag === "Settled") {
       return { _tag: "Ran", outcome: claimed.outcome, isReplayed: true, unsettled: undefined } as const
     }
-    if (claimed._tag !== "Claimed") return { _tag: claimed._tag }
+    if (claimed._tag !== "Claimed" || run === undefined) {
+      return { _tag: claimed._tag as FindResult["_tag"] & Used["_tag"] }
+    }
     // It may have waited for its turn: what has expired since is not run, nor what the ledger has forgotten.
     const expiredAt = claim.expiresAt ?? Infinity
     if ((yield* Clock.currentTimeMillis) >= expiredAt) return { _tag: "Expired", expiredAt } as const
