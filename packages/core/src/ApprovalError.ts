@@ -27,7 +27,7 @@ const notRun = (fault: string): string => `The call was not run: ${fault}. Propo
  * import * as ApprovalError from "@countersign/core/ApprovalError"
  *
  * const error = new ApprovalError.InvalidToolApproval({ approvalId: "a1", reason: "malformed" })
- * error.message // => "Tool approval response to \"a1\" does not say whether the call is approved: send approved as true or false."
+ * error.message // => "Tool approval response to \"a1\" says neither yes nor no: send approved as true or false."
  * ```
  *
  * @category errors
@@ -44,7 +44,7 @@ export class InvalidToolApproval
     return this.reason === "unknown"
       ? `Tool approval response references unknown approvalId: "${id}". ` +
         "No matching tool-approval-request found in message history."
-      : `Tool approval response to "${id}" does not say whether the call is approved: send approved as true or false.`
+      : `Tool approval response to "${id}" says neither yes nor no: send approved as true or false.`
   }
 }
 

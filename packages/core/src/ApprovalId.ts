@@ -79,7 +79,7 @@ export const make: (options: {
     const crypto = yield* Crypto
     const nonce = Base64Url.encode(yield* crypto.randomBytes(16))
     const audienceDigest = yield* digestAudience(nonce, audience, inputSchemaInput)
-    return ["cs1", Math.trunc(Math.min(Math.max(expiresAt, 0), latest)), nonce, toolDigest, audienceDigest].join(".")
+    return ["cs1", Math.min(Math.max(Math.trunc(expiresAt), 0), latest), nonce, toolDigest, audienceDigest].join(".")
   }
 )
 

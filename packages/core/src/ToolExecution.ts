@@ -170,7 +170,7 @@ export const execute: <const Tools extends ToolSet.ToolSet, HookR = never>(
     const { input, toolCallId, toolName }: CallFields<string, unknown> = call
     const tool = ToolSet.get(options.tools, toolName)
     if (tool?.execute === undefined) {
-      return yield* Effect.die(new TypeError(`tool ${toolName} has no execute: it cannot be run here`))
+      return yield* Effect.die(new TypeError(`tool ${toolName} has no execute`))
     }
     const start: ExecutionStart = {
       toolCallId,

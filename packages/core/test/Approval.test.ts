@@ -506,8 +506,7 @@ describe("an input that the person changed", () => {
         toolName: "pay",
         output: {
           type: "text",
-          value:
-            "A person changed the input of this call before approving it. It ran with: {\"cents\":7,\"to\":\"BOB\"}\npaid 7"
+          value: "A person changed the input before approving. It ran with: {\"cents\":7,\"to\":\"BOB\"}\npaid 7"
         }
       }])
     }).pipe(Effect.provide(approvals)) as Effect.Effect<void, any>)

@@ -24,11 +24,11 @@ export const toolDigest = Effect.fnUntraced(function*(tool: Tool.Any): Effect.fn
 
 /** As the AI SDK writes it, the title that is none included, which makes it no JSON. */
 const definitionText = ({ description, inputSchema, title }: Tool.Any): string => {
+  // Of a function only that it is one.
   const type = description === undefined ? "none" : typeof description
-  const value = type === "string" ? description : undefined
-  return `{"description":${JSON.stringify({ type, value })},"inputSchema":${inputSchemaText(inputSchema)},"title":${
-    JSON.stringify(title)
-  }}`
+  return `{"description":${JSON.stringify({ type, value: description })},"inputSchema":${
+    inputSchemaText(inputSchema)
+  },"title":${JSON.stringify(title)}}`
 }
 
 /** Where a schema cannot be written, it is pinned as that: what comes in is checked by it in any case. */

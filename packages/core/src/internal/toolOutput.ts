@@ -29,7 +29,7 @@ export const jsonOutput = (value: unknown, json: unknown): Message.ToolResultOut
  */
 export const withEditNote = (output: Message.ToolResultOutput, effectiveInput: string): Message.ToolResultOutput => {
   if (output.type === "execution-denied") return output
-  const note = `A person changed the input of this call before approving it. It ran with: ${effectiveInput}`
+  const note = `A person changed the input before approving. It ran with: ${effectiveInput}`
   if (output.type === "content") return { ...output, value: [{ type: "text", text: note }, ...output.value] }
   const value = `${note}\n${typeof output.value === "string" ? output.value : JSON.stringify(output.value)}`
   return { type: output.type.startsWith("error") ? "error-text" : "text", value }

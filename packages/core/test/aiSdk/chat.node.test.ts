@@ -146,7 +146,7 @@ describe("a chat", () => {
         // What the model reads of it in the next turn.
         const history = UiMessage.toMessages(stored(chat.messages) as any, { tools })
         const [, result] = history.flatMap(({ content, role }) => role === "tool" ? content : []) as ReadonlyArray<any>
-        const note = "A person changed the input of this call before approving it. It ran with: {\"name\":\"b\"}"
+        const note = "A person changed the input before approving. It ran with: {\"name\":\"b\"}"
         assert.deepStrictEqual(result.output, { type: "text", value: `${note}\nrenamed` })
       }).pipe(Effect.provide(signed)))
 

@@ -1,7 +1,6 @@
 /** What Countersign asks and signs, the AI SDK verifies and runs. */
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { z } from "zod"
 import * as Approval from "../../src/Approval.ts"
 import * as ApprovalPolicy from "../../src/ApprovalPolicy.ts"
 import * as ToolCall from "../../src/ToolCall.ts"
@@ -25,6 +24,29 @@ describe("a question that was asked here", () => {
         assert.deepStrictEqual(shown(resumed.prompts), [{ type: "text", value: "paid 500 EUR" }])
         assert.deepStrictEqual(partsOf(resumed.messages, "text").map(({ text }) => text), ["done"])
       }).pipe(Effect.provide(signed)))
+
+    it.effect(`ai 7.0.173, ${via}: does not run anything where it was changed`, () =>
+      Effect.gen(function*() {
+        const { aiTools, executed, tools } = shop(sdk7)
+        const { messages } = yield* start(tools, [call("c1", "pay", { cents: "500" }), call("c2", "refund", {})])
+        const changes: ReadonlyArray<(parts: Array<any>) => unknown> = [
+          (parts) => parts[0].input.cents = 501,
+          (parts) => parts[0].toolName = "refund",
+          (parts) => parts[0].toolCallId = parts[2].toolCallId = "c3",
+          (parts) => [parts[2].toolCallId, parts[3].toolCallId] = ["c2", "c1"],
+          (parts) => parts[2].approvalId = parts[2].approvalId.replace(/^cs1\.\d+/, "cs1.999999999999999"),
+          (parts) => parts[2].signature = parts[3].signature,
+          (parts) => delete parts[2].signature
+        ]
+        for (const change of changes) {
+          const changed = stored(messages)
+          change(changed[1]!.content as Array<any>)
+          const history = [...changed, answers(changed)]
+          const failure = yield* Effect.flip(proceed(sdk7, via, { tools: aiTools, secret, messages: history }))
+          assert.strictEqual(failure.name, "AI_InvalidToolApprovalSignatureError")
+          assert.deepStrictEqual(executed, [])
+        }
+      }).pipe(Effect.provide(signed)))
   }
 
   for (const { name, sdk, via } of both) {
@@ -46,29 +68,6 @@ describe("a question that was asked here", () => {
         const resumed = yield* proceed(sdk, via, { tools: aiTools, secret, messages: history }, [text("a pity")])
         assert.deepStrictEqual(executed, [])
         assert.deepStrictEqual(shown(resumed.prompts), [{ type: "execution-denied", reason: "too much" }])
-      }).pipe(Effect.provide(signed)))
-
-    it.effect(`${name}: does not run anything where it was changed`, () =>
-      Effect.gen(function*() {
-        const { aiTools, executed, tools } = shop(sdk)
-        const { messages } = yield* start(tools, [call("c1", "pay", { cents: "500" }), call("c2", "refund", {})])
-        const changes: ReadonlyArray<(parts: Array<any>) => unknown> = [
-          (parts) => parts[0].input.cents = 501,
-          (parts) => parts[0].toolName = "refund",
-          (parts) => parts[0].toolCallId = parts[2].toolCallId = "c3",
-          (parts) => [parts[2].toolCallId, parts[3].toolCallId] = ["c2", "c1"],
-          (parts) => parts[2].approvalId = parts[2].approvalId.replace(/^cs1\.\d+/, "cs1.999999999999999"),
-          (parts) => parts[2].signature = parts[3].signature,
-          (parts) => delete parts[2].signature
-        ]
-        for (const change of changes) {
-          const changed = stored(messages)
-          change(changed[1]!.content as Array<any>)
-          const history = [...changed, answers(changed)]
-          const failure = yield* Effect.flip(proceed(sdk, via, { tools: aiTools, secret, messages: history }))
-          assert.strictEqual(failure.name, "AI_InvalidToolApprovalSignatureError")
-          assert.deepStrictEqual(executed, [])
-        }
       }).pipe(Effect.provide(signed)))
   }
 
@@ -141,8 +140,4 @@ describe("a step that ran here", () => {
         assert.include(refused, { _tag: "InvalidSignature", reason: "missing" })
       }).pipe(Effect.provide(signed)))
   }
-})
-
-it("the schemas of the shop change what the model sends", () => {
-  assert.deepStrictEqual(z.parse(shop(sdk7).payment, { cents: "5", note: "?" }), { cents: 5, currency: "EUR" })
 })

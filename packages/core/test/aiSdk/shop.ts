@@ -80,7 +80,7 @@ export const shop = ({ ai }: Sdk) => {
       }
     })
   }
-  return { executed, tools, aiTools, payment }
+  return { executed, tools, aiTools }
 }
 
 export type Shop = ReturnType<typeof shop>

@@ -12,7 +12,7 @@ import type {
   UnansweredCall,
   ValidApproval
 } from "../../Approval.ts"
-import { ApprovalAlreadyUsed, ApprovalExpired } from "../../ApprovalError.ts"
+import { ApprovalAlreadyUsed } from "../../ApprovalError.ts"
 import type { LedgerUnavailable, Outcome } from "../../ApprovalLedger.ts"
 import type { Refinements } from "../../Refinement.ts"
 import * as ToolExecution from "../../ToolExecution.ts"
@@ -176,8 +176,8 @@ const use = Effect.fnUntraced(function*(
     return { _tag: "Finished", result }
   }
   if (run === undefined && used._tag !== "Indeterminate") return undefined
-  const error = used._tag === "Expired"
-    ? new ApprovalExpired({ approvalId, toolCallId, expiredAt: used.expiredAt })
+  const error = used._tag === "ApprovalExpired"
+    ? used
     : alreadyUsed(used._tag === "Indeterminate" ? "indeterminate" : "other-call")
   return { _tag: "Invalid", invalid: { approvalRequest, approvalResponse, toolCall, error } }
 })

@@ -1,6 +1,7 @@
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
+import { ApprovalExpired } from "../../ApprovalError.ts"
 import * as ApprovalId from "../../ApprovalId.ts"
 import {
   ApprovalLedger,
@@ -21,7 +22,7 @@ export type Used =
     readonly isReplayed: boolean
     readonly unsettled: LedgerUnavailable | undefined
   }
-  | { readonly _tag: "Expired"; readonly expiredAt: number }
+  | ApprovalExpired
   | { readonly _tag: "Unknown" | "Running" | "Indeterminate" | "Mismatch" }
 
 /**
@@ -63,7 +64,7 @@ export const useOnce = Effect.fnUntraced(function*<R>(
     }
     // It may have waited for its turn: what has expired since is not run, nor what the ledger has forgotten.
     const expiredAt = claim.expiresAt ?? Infinity
-    if ((yield* Clock.currentTimeMillis) >= expiredAt) return { _tag: "Expired", expiredAt } as const
+    if ((yield* Clock.currentTimeMillis) >= expiredAt) return new ApprovalExpired({ approvalId, toolCallId, expiredAt })
     const outcome = yield* restore(run)
     // The call has run: an outcome that the ledger cannot keep still answers it.
     const unsettled = yield* Effect.match(ledger.settle(claim, outcome), {
