@@ -111,8 +111,8 @@ export class AmbiguousApproval
 
 const ambiguities: Record<AmbiguousApproval["reason"], string> = {
   responses: "its approval was answered with both yes and no",
-  "tool-call-id": "another call has the same tool call ID",
-  "approval-id": "its approval ID belongs to another call as well"
+  "tool-call-id": "another call has its tool call ID",
+  "approval-id": "another call has its approval ID"
 }
 
 /**
@@ -174,7 +174,7 @@ export class InvalidApprovalClaims
 }
 
 const claimFaults: Record<InvalidApprovalClaims["reason"], string> = {
-  missing: "its approval ID says neither when it expires nor what it is for",
+  missing: "its approval ID claims nothing",
   malformed: "its approval ID is malformed",
   audience: "its approval was asked of somebody else, or about another input"
 }

@@ -153,9 +153,6 @@ export class ApprovalLedger extends Context.Service<ApprovalLedger, {
   readonly settle: (claim: Claim, outcome: Outcome) => Effect.Effect<void, LedgerUnavailable>
 }>()("@countersign/core/ApprovalLedger") {}
 
-/** Entries of approvals that have expired are looked for when there are twice as many as after the last look. */
-const firstSweep = 1024
-
 /**
  * A ledger in the memory of this process. It is lost with the process, and knows nothing of another one: use it for one server
  * process, or in tests.
@@ -180,7 +177,8 @@ export const layerMemory = (
   const retention = Duration.toMillis(options.retention ?? "30 days")
   return Layer.effect(ApprovalLedger)(Effect.sync(() => {
     const entries = new Map<string, { callDigest: string; keptUntil: number; state: ClaimState }>()
-    let sweepAt = firstSweep
+    // Entries of approvals that have expired are looked for when there are twice as many as after the last look.
+    let sweepAt = 0
 
     const isOver = (entry: { readonly keptUntil: number; readonly state: ClaimState }, now: number): boolean =>
       entry.keptUntil <= now && entry.state._tag !== "Running"
@@ -188,7 +186,7 @@ export const layerMemory = (
     const sweep = (now: number): void => {
       if (entries.size < sweepAt) return
       for (const [approvalId, entry] of entries) if (isOver(entry, now)) entries.delete(approvalId)
-      sweepAt = Math.max(firstSweep, 2 * entries.size)
+      sweepAt = 2 * entries.size
     }
 
     const find = ({ approvalId, callDigest }: Claim, now: number): FindResult => {

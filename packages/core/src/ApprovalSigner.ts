@@ -165,17 +165,19 @@ export class ApprovalSigner extends Context.Service<ApprovalSigner, {
 }>()("@countersign/core/ApprovalSigner") {}
 
 /**
- * What to do with a signature of the payload that the AI SDK signed before v1, the fields one a line. It is never signed here.
+ * What to do with the payload before v1, the fields one a line, which the AI SDK 6 signs and verifies.
  *
  * - `accept`, the default: it is verified, as in the AI SDK, where no field holds a line feed (which could be moved from one
  *   field to the next) or a lone surrogate (which it cannot tell from U+FFFD). Nothing else can be read into it: neither
  *   another legacy payload nor one of v1 has the same bytes.
+ * - `sign`: it is verified, and signed as well, for conversations that a server with the AI SDK 6 goes on with. The AI SDK 7
+ *   and the Go AI SDK verify it too. What it cannot tell apart is signed with v1.
  * - `refuse`: only v1 is verified. For a program that never met an older SDK, or has no question of it left.
  *
  * @category models
  * @since 0.1.0
  */
-export type Legacy = "accept" | "refuse"
+export type Legacy = "accept" | "sign" | "refuse"
 
 // 256 bits are 42 characters of six bits, and one whose last two bits stand for nothing and have to be zero.
 const signaturePattern = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/
@@ -254,14 +256,16 @@ const make = Effect.fnUntraced(
       if (Result.isFailure(text)) return false
       const inputDigest = yield* digestOf(text.success)
       if (yield* fits(code, v1Payload(fields, inputDigest))) return true
-      const payload = legacy === "accept" ? legacyPayload(fields, inputDigest) : undefined
+      const payload = legacy === "refuse" ? undefined : legacyPayload(fields, inputDigest)
       return payload !== undefined && (yield* fits(code, payload))
     })
 
     return {
       sign: Effect.fnUntraced(function*(fields) {
         const text = yield* Effect.fromResult(CanonicalJson.encode(fields.input))
-        const code = yield* keys[0]!.sign(v1Payload(fields, yield* digestOf(text)))
+        const inputDigest = yield* digestOf(text)
+        const payload = legacy === "sign" ? legacyPayload(fields, inputDigest) : undefined
+        const code = yield* keys[0]!.sign(payload ?? v1Payload(fields, inputDigest))
         return Base64Url.encode(code)
       }),
       verify: Effect.fnUntraced(function*(signature, fields) {

@@ -474,7 +474,11 @@ export const fromToolResult = (result: {
 /**
  * A whole step: each call with its input and what was asked or decided about it, then what came of those that were answered.
  *
- * `options` are those of {@link fromToolCall}. Put the chunks between `start-step` and `finish-step`.
+ * - `tools`: as for {@link fromToolCall}.
+ * - `sdk`: the version of the AI SDK on the page, 7 if not given. Version 6 has no chunk for what a policy has decided and breaks on
+ *   it: there an automatic answer is left out, and an automatic denial is an error of the call.
+ *
+ * Put the chunks between `start-step` and `finish-step`.
  *
  * Source: the AI SDK's `toUIMessageStream`, which gives outputs in the order in which the tools finish.
  *
@@ -508,7 +512,7 @@ export const fromToolResult = (result: {
  */
 export const fromStep = (
   step: StepResult<any>,
-  options?: { readonly tools?: ToolSet.ToolSet | undefined }
+  options: { readonly tools?: ToolSet.ToolSet | undefined; readonly sdk?: 6 | 7 | undefined } = {}
 ): Array<UiMessageChunk> => {
   const approvals = new Map(step.approvals.map((approval) => [approval.approvalRequest.toolCallId, approval]))
   const results = new Map(step.results.map((result) => [result.toolCallId, result]))
@@ -518,7 +522,7 @@ export const fromStep = (
     const { toolCallId } = call as InvalidToolCall
     const approval = approvals.get(toolCallId)
     if (call.invalid || approval?._tag === "Denied") told.add(toolCallId)
-    return [fromToolCall(call, options), ...approval === undefined ? [] : fromRequested(approval)]
+    return [fromToolCall(call, options), ...approval === undefined ? [] : fromRequested(approval, options.sdk ?? 7)]
   })
   const outputs = step.messages.flatMap(({ content, role }) =>
     role === "tool"
@@ -532,9 +536,15 @@ export const fromStep = (
   return [...calls, ...outputs]
 }
 
-const fromRequested = (approval: StepResult["approvals"][number]): Array<UiMessageChunk> => {
+const fromRequested = (approval: StepResult["approvals"][number], sdk: 6 | 7): Array<UiMessageChunk> => {
   const request = fromApprovalRequest(approval.approvalRequest)
   if (approval._tag === "Pending") return [request]
+  if (sdk === 6) {
+    if (approval._tag === "Approved") return []
+    const { approvalResponse, toolResult: { toolCallId } } = approval
+    const errorText = approvalResponse.reason ?? "Tool call execution denied."
+    return [{ type: "tool-output-error", toolCallId, errorText }]
+  }
   const response = fromApprovalResponse(approval.approvalResponse)
   return approval._tag === "Denied" ? [request, response, fromToolResult(approval.toolResult)] : [request, response]
 }

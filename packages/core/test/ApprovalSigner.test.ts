@@ -213,11 +213,23 @@ describe("ApprovalSigner", () => {
   })
 
   describe("the older payload", () => {
-    it.effect("is verified, and never signed", () =>
+    it.effect("is verified, and not signed", () =>
       Effect.gen(function*() {
         assert.strictEqual(yield* verdict(legacySignature, question), "valid")
         assert.notStrictEqual(yield* sign(question), legacySignature)
       }).pipe(Effect.provide(layer())))
+
+    it.effect("is signed on demand, where it cannot be misread", () =>
+      Effect.gen(function*() {
+        assert.strictEqual(yield* sign(question), legacySignature)
+        assert.strictEqual(yield* verdict(legacySignature, question), "valid")
+        assert.strictEqual(yield* verdict(signature, question), "valid")
+        const split = { ...question, toolName: "a\nb" }
+        assert.strictEqual(yield* verdict(yield* sign(split), split), "valid")
+        const fields = { ...question, toolCallId: `${question.toolCallId}\na`, toolName: "b" }
+        const other = { ...question, toolName: "a\nb" }
+        assert.notStrictEqual(yield* sign(fields), yield* sign(other))
+      }).pipe(Effect.provide(layer({ legacy: "sign" }))))
 
     it.effect("is refused on demand", () =>
       Effect.gen(function*() {

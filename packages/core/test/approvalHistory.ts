@@ -29,6 +29,13 @@ export const ledger = ApprovalLedger.layerMemory()
 /** A server that signs. */
 export const signed = Layer.merge(server, ledger)
 
+/** A server whose questions a server with an older SDK answers. */
+export const signedForOlder = Layer.mergeAll(
+  Layer.provide(ApprovalSigner.layer({ secrets: [Redacted.make(secret)], legacy: "sign" }), testCrypto),
+  platform,
+  ledger
+)
+
 /** A server that takes every question for its own. */
 export const unsigned = Layer.mergeAll(ApprovalSigner.layerUnsigned, platform, ledger)
 

@@ -303,10 +303,17 @@ const makeWorld = () => {
             : state === "broken"
             ? ["refused"]
             : ["denied", "replays", "refused"]
-          : !isOne || isLate || question.version !== version
+          : isLate
           ? ["refused"]
-          : denies
-          ? ["denied"]
+          : !isOne || question.version !== version || denies
+          // What has an outcome is told it, whatever speaks against running it now.
+          ? state === "ran" || state === "denied"
+            ? ["replays"]
+            : state === "broken"
+            ? ["refused"]
+            : state === undefined
+            ? [isOne && question.version === version ? "denied" : "refused"]
+            : ["refused", "denied", "replays"]
           : state === undefined
           ? ["runs"]
           : state === "ran" || state === "denied"
@@ -332,7 +339,7 @@ const makeWorld = () => {
         `${toolCall.toolCallId} is awaited and answered`
       )
     }
-    checkForModel(Message.forModel(messages), awaiting)
+    checkForModel(Message.forModel(messages), awaiting, from.isGenuine)
     seen.replayed += result.results.filter(({ isReplayed }) => isReplayed).length
     seen.refused += result.invalid.length
     if (!from.isGenuine) return
@@ -563,7 +570,11 @@ const isForged = (messages: ReadonlyArray<any>, id: string): boolean =>
   messages.filter((message) => partsOf([message], "tool-call").some(({ toolCallId }) => toolCallId === id)).length > 1
 
 /** A provider takes a history in which each call has one result, before anybody says something else. */
-const checkForModel = (messages: ReadonlyArray<any>, awaiting: ReadonlySet<string>) => {
+/** A client has changed the ID of a call: the result that is there belonged to another, in another step. */
+const isMisplaced = (messages: ReadonlyArray<any>, id: string): boolean =>
+  partsOf(messages, "tool-result").some(({ toolCallId }) => toolCallId === id)
+
+const checkForModel = (messages: ReadonlyArray<any>, awaiting: ReadonlySet<string>, isGenuine: boolean) => {
   for (const [index, message] of messages.entries()) {
     if (message.role !== "assistant" || !Array.isArray(message.content)) continue
     const after = messages.slice(index + 1)
@@ -576,7 +587,7 @@ const checkForModel = (messages: ReadonlyArray<any>, awaiting: ReadonlySet<strin
       const count = results.filter((answered) => answered === id).length
       const isAwaited = awaiting.has(id) && count === 0
       assert.isTrue(
-        count === 1 || isAwaited || isForged(messages, id) && count === 0,
+        count === 1 || isAwaited || (isForged(messages, id) || !isGenuine && isMisplaced(messages, id)) && count === 0,
         `${id} has ${count} results in ${JSON.stringify(messages)}`
       )
     }

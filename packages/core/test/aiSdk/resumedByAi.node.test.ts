@@ -4,7 +4,7 @@ import * as Effect from "effect/Effect"
 import * as Approval from "../../src/Approval.ts"
 import * as ApprovalPolicy from "../../src/ApprovalPolicy.ts"
 import * as ToolCall from "../../src/ToolCall.ts"
-import { question, secret, signed, stored } from "../approvalHistory.ts"
+import { question, secret, signed, signedForOlder, stored } from "../approvalHistory.ts"
 import { answers, both, call, partsOf, proceed, sdk6, sdk7, sdks, text, user, ways } from "./sdk.ts"
 import { shop, start } from "./shop.ts"
 
@@ -82,6 +82,24 @@ describe("a question that was asked here", () => {
         assert.include(failure.message, "invalid signature")
         assert.deepStrictEqual(executed, [])
       }).pipe(Effect.provide(signed)))
+  }
+
+  for (const { name, sdk, via } of both) {
+    it.effect(`${name}: is verified, and its call runs once, signed with the payload before v1`, () =>
+      Effect.gen(function*() {
+        const { aiTools, executed, tools } = shop(sdk)
+        const { messages } = yield* start(tools, [call("c1", "pay", { cents: "500" })])
+        const history = [...messages, answers(messages)]
+        const options = { tools: aiTools, secret, messages: history }
+        yield* proceed(sdk, via, options, [text("done")])
+        assert.deepStrictEqual(executed, ["pay 500 EUR"])
+        const changed = stored(messages)
+        ;(changed[1]!.content as Array<any>)[0].input.cents = 501
+        const tampered = { ...options, messages: [...changed, answers(changed)] }
+        const failure = yield* Effect.flip(proceed(sdk, via, tampered))
+        assert.strictEqual(failure.name, "AI_InvalidToolApprovalSignatureError")
+        assert.lengthOf(executed, 1)
+      }).pipe(Effect.provide(signedForOlder)))
   }
 
   it.effect("ai 7.0.173: is verified as Approval.request makes it", () =>

@@ -128,10 +128,15 @@ describe("a step", () => {
       const chunks = asStep(UiMessageChunk.fromStep(automatic.step, { tools }))
       assert.strictEqual((yield* Effect.flip(show(sdk6, chunks))).name, "AI_TypeValidationError")
       // Without the chunks about it, the page shows what became of the call.
-      const known = chunks.filter(({ type }) => type !== "tool-approval-request" && type !== "tool-approval-response")
+      const known = asStep(UiMessageChunk.fromStep(automatic.step, { tools, sdk: 6 }))
       const shown = (yield* show(sdk6, known)).parts as ReadonlyArray<any>
       assert.lengthOf(known, chunks.length - 2)
       assert.include(shown[1], { state: "output-available", output: "paid 500 EUR" })
+
+      const denied = yield* start(tools, calls.slice(0, 1), { policy: { pay: ApprovalPolicy.denied("never") } })
+      const told = yield* show(sdk6, asStep(UiMessageChunk.fromStep(denied.step, { tools, sdk: 6 })))
+      assert.include((told.parts as ReadonlyArray<any>)[1], { state: "output-error", errorText: "never" })
+      yield* Effect.promise(() => sdk6.ai.validateUIMessages({ messages: [{ ...told, id: "m1" }] }))
     }).pipe(Effect.provide(signed)))
 })
 

@@ -2,6 +2,7 @@ import * as Effect from "effect/Effect"
 import type { AnsweredApproval, Collected, CollectOptions, UnansweredCall } from "../../Approval.ts"
 import { AmbiguousApproval, InvalidToolApproval, ToolCallNotFoundForApproval } from "../../ApprovalError.ts"
 import type * as Message from "../../Message.ts"
+import { withoutUndefined } from "../withoutUndefined.ts"
 import { type Call, isProviderExecuted, isResponse, partsOf, readHistory, roleOf } from "./history.ts"
 
 /** @internal */
@@ -39,7 +40,7 @@ export const collectApprovals: (
       }
       const first = answers.get(call)
       // Under the ID of the answer that counts: a call may have been asked about twice.
-      const counted = first === undefined ? approvalId : first.approvalRequest.approvalId
+      const counted = (first ?? answered).approvalRequest.approvalId
       const refuse = (reason: AmbiguousApproval["reason"]) =>
         ambiguous.set(call, new AmbiguousApproval({ approvalId: counted, toolCallId, reason }))
       if (first !== undefined) {
@@ -80,10 +81,8 @@ const keptQuestions = (requests: CollectOptions["requests"]): unknown => ({
   content: requests?.flatMap(({ approvalRequest, toolCall }) => [toolCall, approvalRequest])
 })
 
-const toUnanswered = ({ request, toolCall }: Call): UnansweredCall => ({
-  toolCall,
-  ...request === undefined ? {} : { approvalRequest: request }
-})
+const toUnanswered = ({ request, toolCall }: Call): UnansweredCall =>
+  withoutUndefined<UnansweredCall>({ toolCall, approvalRequest: request })
 
 /**
  * The end of a history: the answers in its last tool message, where the step begins that they belong to, and whether the person has

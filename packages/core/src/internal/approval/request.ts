@@ -33,7 +33,7 @@ export const requestApproval: <const Tools extends ToolSet.ToolSet, PolicyR = ne
   const tool = ToolSet.get(options.tools, toolName)
   if (tool === undefined) return { _tag: "NotApplicable" }
   const status = yield* ApprovalPolicy.resolve(call, options)
-  if (status._tag === "NotApplicable") return { _tag: "NotApplicable" }
+  if (status._tag === "NotApplicable") return status
 
   const input = yield* Effect.fromResult(CanonicalJson.toJson(fields.input))
   const inputSchemaInput = isSameJson(fields.inputSchemaInput, input) ? undefined : fields.inputSchemaInput
