@@ -245,7 +245,7 @@ describe("where it runs (group e)", () => {
 })
 
 it("covers every scenario of groups c and e that concerns this part", () => {
-  // C05 is about the loop around the calls. E01, E03, E06, E07 and E08 are shown where they happen: see runtime-tests and the
+  // C05 is about the loop around the calls, shown with examples/chat-approvals. E01, E03, E06, E07 and E08 are shown where they happen: see runtime-tests and the
   // bundle budget.
   const elsewhere = ["C05", "E01", "E03", "E06", "E07", "E08"]
   const here = ["C01", "C04", "C06", "C07", "C08", "C09", "C10", "C11", "C12", "C14", "C15", "C16", "C17", "E05", "E09"]
