@@ -148,7 +148,7 @@ describe("resume", () => {
           "no",
           "a done",
           "The tool failed: it crashed (RangeError)",
-          "Tool exec did not finish within 1 seconds, and was stopped.",
+          "Tool exec did not finish within 1000 ms, and was stopped.",
           "b done"
         ])
         assert.deepStrictEqual(resumed.usage, { cents: 5 })

@@ -272,7 +272,7 @@ describe("time", () => {
       yield* TestClock.adjust(1499)
       assert.isFalse(interrupted)
       yield* TestClock.adjust(1)
-      assert.strictEqual(yield* Fiber.join(fiber), "Tool exec did not finish within 1.5 seconds, and was stopped.")
+      assert.strictEqual(yield* Fiber.join(fiber), "Tool exec did not finish within 1500 ms, and was stopped.")
       assert.isTrue(interrupted)
     }))
 
