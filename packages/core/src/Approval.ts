@@ -11,8 +11,8 @@
  *          ── resume ───▶ claim, execute, settle: one tool message, every call answered
  * ```
  *
- * What comes back from a client is trusted in nothing but the person's yes or no: the rest is verified against the signature, or
- * is taken from the requests that the server kept.
+ * What comes back from a client is trusted in nothing but the person's answer: the rest is verified against the signature, or is
+ * taken from the requests that the server kept.
  *
  * @since 0.1.0
  */
@@ -153,10 +153,10 @@ export const request: <const Tools extends ToolSet, PolicyR = never>(
 > = requestApproval
 
 /**
- * A call as one line that a person can trust: the tool's name and the input, with every character that could hide something or
- * pass for something else written as its code. What runs is unchanged.
+ * A call as one line in which nothing hides: the tool's name and the input, with every character that cannot be seen, that breaks or
+ * reorders a line, or that passes for a space written as its code. Letters that look like others stay. What runs is unchanged.
  *
- * At most `maxLength` characters of the input are shown, 2,000 if not given.
+ * At most `maxLength` characters of the input are shown, 2,000 if not given, and of the name 200; `…` says that there are more.
  *
  * @example
  * ```ts
@@ -172,11 +172,19 @@ export const request: <const Tools extends ToolSet, PolicyR = never>(
 export const display = (
   call: { readonly toolName: string; readonly input?: unknown },
   options: { readonly maxLength?: number | undefined } = {}
-): string =>
-  `${printable(call.toolName, 200)} ${printable(JSON.stringify(call.input) ?? "", options.maxLength ?? 2000)}`
+): string => `${printable(call.toolName, 200)} ${printable(inputText(call.input), options.maxLength ?? 2000)}`
+
+const inputText = (input: unknown): string => {
+  try {
+    return JSON.stringify(input) ?? ""
+  } catch {
+    return "(an input that is no JSON)"
+  }
+}
 
 /**
- * A question with its answer, and the call that both are about. `existingToolResult` is there where a denial has been recorded.
+ * A question with its answer, and the call that both are about. `existingToolResult` is there where the history has a result for
+ * the call already: that of a denial that has been recorded, or, in `stale`, any.
  *
  * @category models
  * @since 0.1.0
@@ -200,12 +208,14 @@ export interface UnansweredCall {
 /**
  * What a history says about its approvals.
  *
- * - `approved`: answered with yes and not run yet, in the order in which the model made the calls.
+ * - `approved`: answered with yes and without a result, in the order in which the model made the calls.
  * - `denied`: answered with no, in the order of the answers.
  * - `ambiguous`: those of `approved` of which it cannot be told what was approved. {@link validate} refuses them.
- * - `awaiting`: calls of the last step that have neither a result nor an answer.
+ * - `awaiting`: calls of the last step that have neither a result nor an answer. Where the server kept its questions: all of those.
  * - `superseded`: calls without a result that the conversation has passed over, answered or not.
  * - `stale`: answered, when the call already had its result. Nothing is left to do; who clicked may be told.
+ *
+ * Calls that the provider executes are in `approved` and `denied` where they are answered, and never wait.
  *
  * @category models
  * @since 0.1.0
@@ -237,7 +247,7 @@ export interface CollectOptions {
 }
 
 /**
- * Finds the answers in the last tool message of a history, and what they answer.
+ * Finds the answers in the tool message that a history ends with, and what they answer. System and user messages may follow it.
  *
  * Of several answers to one call the first counts; if they contradict each other, the call does not run. An answer to a question
  * that is not there fails, as does one that says neither yes nor no, and one whose call is missing.
@@ -277,8 +287,9 @@ export const collect: (
 /**
  * What answers are validated with: the tools, policy and refinements of now, not those of when the question was asked.
  *
- * - `audience`: who answers. A question that was for somebody else, or for nobody in particular, is refused.
- * - `requireClaims`: refuse approvals whose ID claims nothing, as those of other SDKs.
+ * - `audience`: who answers. It has to be the one of the question: one that was for somebody else, or for nobody in particular, is
+ *   refused, and without an audience every question that was for somebody.
+ * - `requireClaims`: refuse approvals whose ID claims nothing, as those of other SDKs. Otherwise they are taken, whoever answers.
  *
  * @category models
  * @since 0.1.0
@@ -310,7 +321,7 @@ export interface ValidApproval<Tools extends ToolSet = ToolSet> extends Answered
 }
 
 /**
- * Why an approval does not run though its signature holds.
+ * Why an approval does not run, other than for its signature.
  *
  * @category models
  * @since 0.1.0
@@ -354,8 +365,8 @@ export interface Validated<Tools extends ToolSet = ToolSet> {
  * Checks what was approved, in this order: the signature, expiry and audience, whether the input fits the tool's schema and comes out
  * of schema and refinement as the person saw it, whether the tool is still the same, what the policy says now.
  *
- * The signatures of all approvals are verified first; one that does not hold fails the whole, for then the history is not the
- * server's. Each other fault refuses its own approval. Denials need no signature.
+ * The signatures of all approvals that could run here are verified first; one that does not hold fails the whole, for then the
+ * history is not the server's. Each other fault refuses its own approval. Denials need no signature.
  *
  * Source: the AI SDK's `validateApprovedToolApprovals`; expiry, audience, tool and edits are own.
  *
@@ -425,7 +436,8 @@ export interface ResumeOptions<
 /**
  * What a resume came to.
  *
- * - `results`: of what ran, now or in an earlier resume, in the order of the calls.
+ * - `results`: of what ran, now or in an earlier resume, in the order of the calls. Before them stand those of calls that ran in an
+ *   earlier resume and whose answer is a no or is refused now. Where a no came first, a yes after it has the result of the no.
  * - `invalid`, `denied`, `forwarded`: as in {@link Validated}; `invalid` also holds approvals that were used before.
  * - `awaiting`: calls that still have no result. Do not call the model before it is empty.
  * - `superseded`, `stale`: as in {@link Collected}.
@@ -457,8 +469,8 @@ export interface ResumeResult {
  * - The first three: history or answers are not this server's. Nothing was run.
  * - `ApprovalAlreadyUsed`, always with the reason `running`: another resume executes one of the calls at this moment. The other
  *   calls were run; resume again to have the outcome of all.
- * - `LedgerUnavailable`: an approval could not be claimed, and was not run. The same holds for the others.
- * - `CryptoUnavailable`: the platform cannot verify.
+ * - `LedgerUnavailable`: an approval could not be claimed or looked up, and was not run. The other calls were run; resume again.
+ * - `CryptoUnavailable`: the platform cannot verify. Nothing was run.
  *
  * @category models
  * @since 0.1.0
@@ -490,8 +502,9 @@ export type ResumeServices<Tools extends ToolSet, PolicyR, Refine, HookR> =
 /**
  * Runs what was approved: collect, validate, claim, execute, settle. Nothing is repaired here.
  *
- * An approval runs once. A second resume gets the outcome of the first; one at the same time fails with `ApprovalAlreadyUsed`. Where
- * an execution was broken off, its call is not run again, unless the tool is `idempotent`. A tool that fails, crashes or takes
+ * An approval runs once. A second resume gets the outcome of the first; one at the same time fails with `ApprovalAlreadyUsed`. A no
+ * is kept like an outcome: of yes and no in two resumes the first counts. What is refused is looked up before it is told so. Where an
+ * execution was broken off, its call is not run again, unless the tool is `idempotent`. A tool that fails, crashes or takes
  * longer than its `timeout` answers its own call with an error. Interrupting the resume interrupts what runs; what has finished is
  * in the ledger, and the next resume gives it back.
  *
@@ -543,6 +556,7 @@ export const resume: <
 
 /**
  * What a resume does, as it happens: the denials, the refusals, then start and end of each execution, as they come, and the result.
+ * The stored outcome of an earlier run is told as `Finished`, without `Started`.
  *
  * @category models
  * @since 0.1.0

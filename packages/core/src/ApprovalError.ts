@@ -3,7 +3,8 @@
  *
  * Three of them refuse a whole resume, because the history or the answers are not what this server made:
  * {@link InvalidToolApproval}, {@link ToolCallNotFoundForApproval}, and `InvalidSignature` of `ApprovalSigner`. The others
- * concern one call; their messages are written for the model, and repeat no input.
+ * concern one call; their messages are written for the model, and repeat no input. Only {@link ApprovalAlreadyUsed} with `running`
+ * fails the resume as well, after the other calls have run.
  *
  * @since 0.1.0
  */
@@ -27,7 +28,7 @@ const notRun = (fault: string): string => `The call was not run: ${fault}. Propo
  * import * as ApprovalError from "@countersign/core/ApprovalError"
  *
  * const error = new ApprovalError.InvalidToolApproval({ approvalId: "a1", reason: "malformed" })
- * error.message // => "Tool approval response to \"a1\" says neither yes nor no: send approved as true or false."
+ * error.message // => "Tool approval response to \"a1\" has to say approved: true or false."
  * ```
  *
  * @category errors
@@ -44,12 +45,12 @@ export class InvalidToolApproval
     return this.reason === "unknown"
       ? `Tool approval response references unknown approvalId: "${id}". ` +
         "No matching tool-approval-request found in message history."
-      : `Tool approval response to "${id}" says neither yes nor no: send approved as true or false.`
+      : `Tool approval response to "${id}" has to say approved: true or false.`
   }
 }
 
 /**
- * A question is in the history, and the call that it is about is not.
+ * A question that was answered is in the history, and the call that it is about is not.
  *
  * Source: the AI SDK's `ToolCallNotFoundForApprovalError`.
  *
@@ -116,7 +117,8 @@ const ambiguities: Record<AmbiguousApproval["reason"], string> = {
 }
 
 /**
- * The question was answered too late. `expiredAt` is in milliseconds since 1970.
+ * The approval is resumed, or comes to its turn, when it has expired: answered too late, or kept too long. `expiredAt` is in
+ * milliseconds since 1970.
  *
  * @example
  * ```ts
@@ -260,7 +262,6 @@ export class ApprovalAlreadyUsed
 
 const uses: Record<ApprovalAlreadyUsed["reason"], string> = {
   running: "The call is being run by another resume. Resume again when that has finished.",
-  indeterminate:
-    "The call was begun once and broken off. It is not known whether it had an effect, so it was not run again.",
-  "other-call": notRun("its approval was used for another call")
+  indeterminate: "The call was begun once and broken off. It may have had an effect, and was not run again.",
+  "other-call": "The approval of the call was used before, with another input."
 }

@@ -11,10 +11,11 @@
  *
  * - expiry: milliseconds since 1970, in at most 15 decimal digits
  * - nonce: 16 random bytes, as 22 characters of base64url
- * - tool digest: SHA-256 of the tool's definition, as 43 characters of base64url: the AI SDK's fingerprint
+ * - tool digest: SHA-256 of the tool's description, title and input schema, as 43 characters of base64url; for a raw JSON Schema it is
+ *   the AI SDK's fingerprint
  * - audience digest: SHA-256 of the canonical JSON of nonce, audience and, where schema or refinement changed it, what the model
  *   sent, as 43 characters; empty where there is neither. The nonce keeps two questions of one person from being recognised as
- *   such. What the model sent is in the question as well, and covered by no signature else.
+ *   such. What the model sent stands in the question, and only this digest protects it.
  *
  * @since 0.1.0
  */
@@ -109,7 +110,7 @@ export const parse = (approvalId: string): ApprovalId => {
 
 /**
  * Whether a question was for this audience; `undefined` is anybody. One for somebody was not for anybody, nor the other way round.
- * `inputSchemaInput` is what the question holds under that name.
+ * `inputSchemaInput` is what the question holds under that name, and has to be the same as well.
  *
  * @example
  * ```ts

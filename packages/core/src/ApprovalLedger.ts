@@ -1,5 +1,6 @@
 /**
- * The service that makes an approval count once: it is claimed before its call is executed, and settled with the outcome after.
+ * The service that makes an approval count once: it is claimed before its call is executed, and settled with the outcome after. A
+ * person's no is claimed and settled as well, with the outcome that nothing was run.
  *
  * ```text
  *              claim                       settle
@@ -45,7 +46,7 @@ export interface Outcome {
 /**
  * What is claimed.
  *
- * - `callDigest` stands for the call and its effective input. A claim for another call than the first is a `Mismatch`.
+ * - `callDigest` stands for the call and the input that was approved. A claim for another call than the first is a `Mismatch`.
  * - `expiresAt`, in milliseconds since 1970: until then the claim is kept. `undefined` for an approval that does not expire, which is
  *   kept as long as the ledger says.
  * - `idempotent`: may be claimed again where it is not known how the first execution ended.
@@ -91,7 +92,7 @@ export type ClaimResult = { readonly _tag: "Claimed" } | ClaimState
 export type FindResult = { readonly _tag: "Unknown" } | ClaimState
 
 /**
- * The ledger cannot be reached, or cannot be written. `reason` says why. Nothing was claimed that is not known to be.
+ * The ledger cannot be reached, or cannot be written. `reason` says why. Where a claim fails with it, its call is not run.
  *
  * @example
  * ```ts
@@ -118,6 +119,9 @@ export class LedgerUnavailable extends // Pure, so that a program whose ledger c
 
 /**
  * The service.
+ *
+ * A ledger ends each of its functions in bounded time, `settle` above all: it is not interrupted. One that several machines share keeps
+ * an entry longer than its approval stands, by as much as their clocks may disagree.
  *
  * - `claim` is atomic: of all who claim an approval at the same time, one is told `Claimed`. The claim is owned until the scope
  *   closes.

@@ -35,10 +35,10 @@ import { writeJson } from "./internal/writeJson.ts"
 /**
  * A value has no JSON that means the same. `pointer` is the JSON Pointer of what is at fault, `reason` what it is:
  *
- * - `undefined` (only where nothing else is, the root), `function`, `symbol`, `bigint`
+ * - `undefined` (only where nothing else is, the root): use `null`. `function`, `symbol`. `bigint`: send it as a string.
  * - `not-finite`: `NaN` or an infinity; `invalid-date`: a `Date` that holds `NaN`
  * - `cycle`: an object inside itself
- * - `instance`: a `Map`, an error, or another object that is not plain and has no `toJSON`
+ * - `instance`: a `Map`, an error, or another object that is not plain and has no `toJSON`: give a plain object or an array.
  * - `unreadable`: reading it threw, in a getter, a proxy or a `toJSON`
  *
  * The message holds no value.
@@ -48,7 +48,7 @@ import { writeJson } from "./internal/writeJson.ts"
  * import * as CanonicalJson from "@countersign/core/CanonicalJson"
  *
  * const error = new CanonicalJson.NotJson({ pointer: "/items/0", reason: "bigint" })
- * error.message // => "not a JSON value at /items/0: bigint. Send it as a string."
+ * error.message // => "not a JSON value at /items/0: bigint"
  * ```
  *
  * @category errors
@@ -70,14 +70,8 @@ export class NotJson extends Schema.TaggedError<NotJson>("@countersign/core/Cano
 }) {
   override get message(): string {
     const at = this.pointer === "" ? "" : ` at ${printable(this.pointer, 200)}`
-    return `not a JSON value${at}: ${this.reason}${advice[this.reason] ?? ""}`
+    return `not a JSON value${at}: ${this.reason}`
   }
-}
-
-const advice: { readonly [reason in NotJson["reason"]]?: string } = {
-  undefined: ". Use null for no value.",
-  bigint: ". Send it as a string.",
-  instance: " of a class without toJSON. Give a plain object or an array."
 }
 
 /**

@@ -72,9 +72,9 @@ export interface ToolCallPart {
  *
  * - `isAutomatic`: a policy has answered; nobody is asked.
  * - `signature`: of the server that asked, so that it knows its own question again.
- * - `inputSchemaInput`: the input before its schema changed it, where that made a difference. That the key is there counts, also
- *   with `null`.
- * - `approvalDescriptor`: what a page may show in place of the bare input.
+ * - `inputSchemaInput`: the input before schema or refinement changed it, where that made a difference. That the key is there counts,
+ *   also with `null`.
+ * - `approvalDescriptor`: what a page may show beside the input; `Approval.request` puts `{ edits }` there.
  *
  * @example
  * ```ts

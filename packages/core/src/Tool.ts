@@ -61,7 +61,7 @@ export interface ApprovalContext {
  *
  * - `metadata` is copied onto each of its calls as `toolMetadata`.
  * - `needsApproval` says whether a person is asked first, where the `ApprovalPolicy` leaves it to the tool.
- * - `allowEdits` lets a person change the input while approving it. Without it, an answer that brings an input is refused.
+ * - `allowEdits` lets a person change the input while approving it. Without it, an answer that brings another input is refused.
  * - `timeout` interrupts an execution that takes longer; the call is then answered with an error.
  * - `idempotent` says that running twice does no more than running once. Only then an approved call is run again whose first run
  *   ended nobody knows how.

@@ -218,7 +218,7 @@ const withTimeout = <R>(run: Effect.Effect<unknown, unknown, R>, { name, timeout
   timeout === undefined ? run : Effect.timeoutOrElse(run, {
     duration: timeout,
     orElse: () =>
-      Effect.fail(`Tool ${name} did not finish within ${Duration.toMillis(timeout)} ms, and was stopped.`)
+      Effect.fail(`Tool ${name} was stopped after ${Duration.toMillis(timeout)} ms. It may have had an effect.`)
   })
 
 const answerOf = (tool: Tool.Any, toolCallId: string, input: unknown, value: unknown): Outcome => {

@@ -63,7 +63,7 @@ export interface Options<
 /**
  * What a step came to.
  *
- * - `calls`: as parsed, in the order in which the model made them; of two equal calls with one ID, one.
+ * - `calls`: as parsed, in the order in which the model made them; of calls with one ID, the first.
  * - `results`: of what ran, in the order of the calls.
  * - `approvals`: what was asked or decided about calls, in their order.
  * - `pending`: the questions for a person, a part of `approvals`. They are JSON: store them to trust nobody with them.
@@ -92,7 +92,9 @@ export interface StepResult<Tools extends ToolSet.ToolSet = ToolSet.ToolSet> {
  * Parses the calls of a step, asks about them, runs those that may run, and gives the messages to append.
  *
  * A bad call does not keep the others from running: it is answered with its error, as is a tool that fails. Everything is asked
- * before anything runs. A call that the provider executes is not run, nor answered. Two different calls with one ID are both refused.
+ * before anything runs. A call that the provider executes is not run, nor answered. Of two different calls with one ID neither runs, and
+ * the ID is answered with that. What a policy has approved is claimed in the `ApprovalLedger`; where that is unavailable, the call is not
+ * run, and answered with that.
  *
  * Fails only where a question cannot be signed for want of cryptography; then nothing was run.
  *
@@ -150,8 +152,10 @@ export const run: <
   | Tool.Services<Tools[keyof Tools]>
 > = Effect.fnUntraced(function*(
   raws: ReadonlyArray<RawToolCall>,
-  options: AnyOptions
+  given: AnyOptions
 ): Effect.fn.Return<StepResult, CryptoUnavailable, any> {
+  // What runs is the tool that was asked about, though the set may be changed meanwhile.
+  const options = { ...given, tools: { ...given.tools } }
   const concurrency = options.concurrency ?? 8
   const parsed = yield* ToolCall.parseAll(raws, { ...options, concurrency })
   const asked = yield* Effect.forEach(withoutDuplicates(parsed), (call) => ask(call, options), { concurrency })
@@ -250,7 +254,7 @@ const answer = Effect.fnUntraced(
       ? { outcome: yield* execution, unsettled: undefined }
       : yield* runOnce(call, requested, tool, execution)
     if (ran === undefined) {
-      return answeredWith(errorOutput(`Tool ${toolName} was not run: the approval ledger is unavailable.`))
+      return answeredWith(errorOutput(`Tool ${toolName} was not run: its approval could not be claimed.`))
     }
     const { outcome, unsettled } = ran
     const result = withoutUndefined<ToolExecution.ToolResult>({

@@ -9,9 +9,11 @@ import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import * as Approval from "../src/Approval.ts"
 import * as ApprovalLedger from "../src/ApprovalLedger.ts"
+import * as ApprovalSigner from "../src/ApprovalSigner.ts"
 import type * as Message from "../src/Message.ts"
 import * as Tool from "../src/Tool.ts"
 import * as ToolSet from "../src/ToolSet.ts"
+import * as UiMessage from "../src/UiMessage.ts"
 import { answer, approvals, ask, step, type Tools } from "./approvals.ts"
 
 /** A tool that is asked about, and says when it has begun and may end. */
@@ -148,7 +150,7 @@ describe("resume", () => {
           "no",
           "a done",
           "The tool failed: it crashed (RangeError)",
-          "Tool exec did not finish within 1000 ms, and was stopped.",
+          "Tool exec was stopped after 1000 ms. It may have had an effect.",
           "b done"
         ])
         assert.deepStrictEqual(resumed.usage, { cents: 5 })
@@ -251,7 +253,85 @@ describe("resume", () => {
         assert.isTrue(again.results[0]?.isReplayed)
         assert.deepStrictEqual(ran, ["b"])
       }).pipe(Effect.provide(approvals)))
+
+    it.effect("with a no first that the page tells with its result, stays with the no", () =>
+      Effect.gen(function*() {
+        const { ran, tools } = makeGated([])
+        const [pending] = (yield* askAll(tools, ["a"])) as [Approval.PendingApproval]
+        const { approvalRequest: { approvalId: id, signature }, toolCall: { input, toolCallId } } = pending
+        const fromPage = (approved: boolean) =>
+          UiMessage.toMessages([{
+            role: "assistant",
+            parts: [{
+              type: "tool-exec",
+              toolCallId,
+              input,
+              state: "approval-responded",
+              approval: { id, approved, signature }
+            }]
+          } as UiMessage.UiMessage])
+        const first = yield* Approval.resume({ tools, messages: fromPage(false) })
+        assert.lengthOf(first.denied, 1)
+        assert.deepStrictEqual(first.messages, fromPage(false))
+        const second = yield* Approval.resume({ tools, messages: fromPage(true) })
+        assert.lengthOf(ran, 0)
+        assert.deepStrictEqual(second.results.map(({ output }) => output), [{ type: "execution-denied" }])
+        // A no that comes after the call has run does not undo it, whatever the page says.
+        const [other] = (yield* askAll(tools, ["b"])) as [Approval.PendingApproval]
+        yield* Approval.resume({ tools, messages: step([other]) })
+        const result: Message.ToolResultPart = {
+          type: "tool-result",
+          toolCallId: other.toolCall.toolCallId,
+          toolName: "exec",
+          output: { type: "execution-denied" }
+        }
+        const third = yield* Approval.resume({ tools, messages: step([other], [answer(other, false), result]) })
+        assert.deepStrictEqual(resultsIn(third.messages).map(({ output }: any) => output.value), ["b done"])
+      }).pipe(Effect.provide(approvals)))
   })
+
+  it.effect("never says of a call that ran with another input that it did not", () =>
+    Effect.gen(function*() {
+      const wrong: Array<string> = []
+      const edits = { input: { name: "b" } }
+      const later: ReadonlyArray<readonly [what: string, more: object, response: readonly [boolean, object]]> = [
+        ["the policy denies", { policy: { exec: "denied" } }, [true, edits]],
+        ["edits are not allowed", { allowEdits: false }, [true, edits]],
+        ["the tool changes", { description: "changed" }, [true, edits]],
+        ["the policy denies what was proposed", { policy: { exec: "denied" } }, [true, {}]],
+        ["another page says yes", {}, [true, {}]],
+        ["another page says no", {}, [false, {}]]
+      ]
+      for (const [what, { policy, ...more }, [approved, response]] of later as ReadonlyArray<any>) {
+        const { ran, tools } = makeGated([], { allowEdits: true })
+        const [pending] = (yield* askAll(tools, ["a"])) as [Approval.PendingApproval]
+        yield* Approval.resume({ tools, messages: step([pending], [answer(pending, true, edits)]) })
+        const resumed = yield* Approval.resume({
+          tools: { exec: { ...tools.exec!, ...more } } as Tools,
+          messages: step([pending], [answer(pending, approved, response)]),
+          policy
+        })
+        assert.deepStrictEqual(ran, ["b"])
+        const text = JSON.stringify((resultsIn(resumed.responseMessages)[0] as Message.ToolResultPart).output)
+        if (/was not run:|execution-denied|Propose/.test(text)) wrong.push(`${what}: ${text}`)
+        if (response === edits) assert.include(text, "b done", what)
+      }
+      assert.deepStrictEqual(wrong, [])
+    }).pipe(Effect.provide(approvals)) as Effect.Effect<void, any>)
+
+  it.effect("runs the tool that was validated, though the set is changed meanwhile", () =>
+    Effect.gen(function*() {
+      const [validated, other] = [makeGated([]), makeGated([])]
+      const tools: Record<string, Tool.Any> = { ...validated.tools }
+      const messages = step(yield* askAll(tools, ["a"]))
+      const policy = () =>
+        Effect.sync(() => {
+          tools["exec"] = { ...other.tools.exec!, description: "changed" }
+          return "user-approval" as const
+        })
+      assert.lengthOf((yield* Approval.resume({ tools, messages, policy })).results, 1)
+      assert.deepStrictEqual([validated.ran, other.ran], [["a"], []])
+    }).pipe(Effect.provide(approvals)) as Effect.Effect<void, any>)
 
   it.effect("never says of a call that ran that it did not, when the client has lost its result", () =>
     Effect.gen(function*() {
@@ -277,6 +357,26 @@ describe("resume", () => {
         if (/was not run|execution-denied/.test(text)) wrong.push(`${what}: ${text}`)
       }
       assert.deepStrictEqual(wrong, [])
+    }).pipe(Effect.provide(approvals)))
+
+  it.effect("hears a no whatever the person says after it, and knows it again", () =>
+    Effect.gen(function*() {
+      const { ran, tools } = makeGated([])
+      const pending = yield* askAll(tools, ["a", "b"])
+      const said = [answer(pending[0]!, false, { reason: "too much" }), answer(pending[1]!)]
+      const messages = [...step(pending, said), { role: "user", content: "and do not ask again" }]
+      const resumed = yield* Approval.resume({ tools, messages })
+      assert.deepStrictEqual(resumed.denied.map(({ toolCall }) => toolCall.toolCallId), ["call a"])
+      assert.deepStrictEqual(resumed.superseded.map(({ toolCall }) => toolCall.toolCallId), ["call b"])
+      assert.deepStrictEqual(
+        resultsIn(resumed.messages).map((part) => (part as Message.ToolResultPart).output.type),
+        ["execution-denied", "error-text"]
+      )
+      assert.strictEqual(resumed.messages.at(-1)?.role, "user")
+      // Another tab, with the history as it was when the question came.
+      const late = yield* Approval.resume({ tools, messages: step(pending, [answer(pending[0]!)]) })
+      assert.deepStrictEqual(late.results.map(({ output }) => output.type), ["execution-denied"])
+      assert.deepStrictEqual(ran, [])
     }).pipe(Effect.provide(approvals)))
 
   describe("interrupted", () => {
@@ -305,7 +405,7 @@ describe("resume", () => {
           assert.deepStrictEqual(outputs(resumed), ["a done", "c done"])
           assert.include(resumed.invalid[0]?.error, { _tag: "ApprovalAlreadyUsed", reason: "indeterminate" })
           const told = resultsIn(resumed.messages).find((part: any) => part.toolCallId === "call b") as any
-          assert.include(told.output.value, "It is not known whether it had an effect")
+          assert.include(told.output.value, "It may have had an effect")
         }
         assert.deepStrictEqual(ran.toSorted(), ["a", "b", "c"])
       }).pipe(Effect.provide(approvals)))
@@ -464,6 +564,88 @@ describe("resume", () => {
         const resumed = yield* Approval.resume({ tools: {}, messages })
         assert.deepStrictEqual(resumed.messages, messages)
         assert.lengthOf(resumed.responseMessages, 0)
+      }
+    }).pipe(Effect.provide(approvals)))
+
+  it.effect("passes over responses that are none", () =>
+    Effect.gen(function*() {
+      const { ran, tools } = makeGated([])
+      const pending = yield* askAll(tools, ["a"])
+      const type = "tool-approval-response"
+      const none: ReadonlyArray<any> = [null, 7, "yes", {}, { type }, { type, approvalId: {}, approved: true }]
+      const messages = step(pending, [])
+      const nothing = yield* Approval.resume({ tools, messages, responses: none })
+      assert.lengthOf(nothing.awaiting, 1)
+      assert.lengthOf(ran, 0)
+      const responses = [...none, answer(pending[0]!)]
+      assert.deepStrictEqual(outputs(yield* Approval.resume({ tools, messages, responses })), ["a done"])
+    }).pipe(Effect.provide(approvals)))
+
+  it.effect("refuses what is no JSON, though no signature is asked for", () =>
+    Effect.gen(function*() {
+      const { ran, tools } = makeGated([], { allowEdits: true })
+      // What JSON.parse gives for 1e400 comes first.
+      for (const input of [Infinity, { name: Infinity }, 5n, new Map()]) {
+        for (
+          const [proposed, response] of [
+            [input, { approved: true }],
+            [input, { approved: false }],
+            [{ name: "a" }, { approved: true, input }]
+          ] as const
+        ) {
+          const messages = [
+            {
+              role: "assistant",
+              content: [
+                { type: "tool-call", toolCallId: "c1", toolName: "exec", input: proposed },
+                { type: "tool-approval-request", approvalId: "a1", toolCallId: "c1" }
+              ]
+            },
+            { role: "tool", content: [{ type: "tool-approval-response", approvalId: "a1", ...response }] }
+          ]
+          const resumed = yield* Approval.resume({ tools, messages })
+          assert.deepStrictEqual([resumed.invalid.length, resumed.denied.length], response.approved ? [1, 0] : [0, 1])
+        }
+      }
+      assert.lengthOf(ran, 0)
+    }).pipe(Effect.provide(Layer.merge(approvals, ApprovalSigner.layerUnsigned))))
+
+  it.effect("reads each part a few times, however many a client sends", () =>
+    Effect.gen(function*() {
+      const { tools } = makeGated([])
+      const count = 300
+      let reads = 0
+      const counted = (key: string, fields: object) =>
+        Object.defineProperty({ ...fields }, key, {
+          enumerable: true,
+          get: () => {
+            reads++
+            return (fields as any)[key]
+          }
+        })
+      const call = (toolCallId: string, name: string) =>
+        counted("toolCallId", { type: "tool-call", toolCallId, toolName: "exec", input: { name } })
+      const output = { type: "text", value: "" }
+      const result = (toolCallId: string) =>
+        counted("toolCallId", { type: "tool-result", toolCallId, toolName: "exec", output })
+      const names = Array.from({ length: count }, (_, index) => String(index))
+      const toolMessages = names.map(() => counted("role", { role: "tool", content: [{ type: "text" }] }))
+      const histories: ReadonlyArray<ReadonlyArray<unknown>> = [
+        [{ role: "assistant", content: names.map((name) => call(name, name)) }, ...toolMessages, { role: "user" }],
+        [{ role: "assistant", content: names.map((name) => call("same", name)) }, ...toolMessages, { role: "user" }],
+        [
+          { role: "assistant", content: names.map((name) => call("same", name)) },
+          ...names.map(() => ({ role: "tool", content: [result("same")] }))
+        ],
+        [{
+          role: "assistant",
+          content: names.flatMap((name) => [call("same", name), call("same", `${name}.`), result("same")])
+        }]
+      ]
+      for (const [index, messages] of histories.entries()) {
+        reads = 0
+        yield* Approval.resume({ tools, messages })
+        assert.isAtMost(reads, 60 * count, `history ${index}`)
       }
     }).pipe(Effect.provide(approvals)))
 })

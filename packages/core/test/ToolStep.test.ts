@@ -423,6 +423,21 @@ describe("order and concurrency", () => {
     }))
 })
 
+describe("a set of tools that is changed meanwhile", () => {
+  test("does not change what was asked about", () =>
+    Effect.gen(function*() {
+      const [asked, other] = [makeTools(), makeTools()]
+      const tools: Record<string, Tool.Any> = { ...asked.tools }
+      const policy = () =>
+        Effect.sync(() => {
+          tools["free"] = other.tools.free!
+          return "approved" as const
+        })
+      yield* run([raw("c1", "free")], { tools, policy })
+      assert.deepStrictEqual([asked.ran, other.ran], [["free Oslo"], []])
+    }))
+})
+
 describe("without what it needs", () => {
   test("a signature that cannot be made fails the step before anything runs", () =>
     Effect.gen(function*() {
@@ -457,7 +472,7 @@ describe("without what it needs", () => {
       assert.deepStrictEqual(step.results.map(({ toolCallId }) => toolCallId), ["c1"])
       assert.strictEqual(
         contentOf(step.messages, "tool").find(({ toolCallId }) => toolCallId === "c2").output.value,
-        "Tool allowed was not run: the approval ledger is unavailable."
+        "Tool allowed was not run: its approval could not be claimed."
       )
     }))
 

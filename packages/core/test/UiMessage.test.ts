@@ -150,7 +150,7 @@ describe("toMessages", () => {
     assert.deepStrictEqual(outputOf({}), { type: "json", value: null })
     assert.deepStrictEqual(outputOf({ output: 1n }), {
       type: "error-text",
-      value: "not a JSON value: bigint. Send it as a string."
+      value: "not a JSON value: bigint"
     })
     assert.deepStrictEqual(outputOf({ state: "output-error", errorText: "broken" }), {
       type: "error-text",

@@ -439,6 +439,18 @@ describe("what no signature covers", () => {
       assert.lengthOf(ran, 1)
     }).pipe(Effect.provide(approvals)))
 
+  it.effect("makes no call of the provider's one that this server runs", () =>
+    Effect.gen(function*() {
+      const { ran, tools } = makeTools()
+      const raw = { toolCallId: "call-1", toolName: "pay", input, providerExecuted: true }
+      const genuine = partsOf(yield* ask(tools, raw, { audience }))
+      const { providerExecuted, ...toolCall } = genuine.toolCall
+      assert.isTrue(providerExecuted)
+      assert.lengthOf((yield* Approval.resume({ tools, audience, messages: historyOf(genuine) })).forwarded, 1)
+      assert.strictEqual(yield* refusalOf(tools, [{ ...genuine, toolCall }]), "InvalidSignature")
+      assert.lengthOf(ran, 0)
+    }).pipe(Effect.provide(approvals)))
+
   it.effect("does not carry an input that JSON does not show", () =>
     Effect.gen(function*() {
       const ran: Array<unknown> = []

@@ -156,7 +156,7 @@ describe.concurrent("countersign collect", () => {
       [
         [answer("a1", "yes")],
         { _tag: "InvalidToolApproval", approvalId: "a1", reason: "malformed" },
-        /"a1" says neither yes nor no/
+        /"a1" has to say approved/
       ],
       [
         [answer("a3")],

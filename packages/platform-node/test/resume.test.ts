@@ -126,6 +126,7 @@ const resume = async (input: unknown, ...args: ReadonlyArray<string>) => {
 }
 
 const keys = [
+  "signatures",
   "results",
   "approved",
   "invalid",
@@ -249,6 +250,16 @@ describe.concurrent("countersign resume without a program", () => {
     assert.deepStrictEqual(unsigned.json.approved.map(({ input }: any) => input), [{ cents: 5 }])
   })
 
+  it("says that it verified nothing, and runs nothing, without a secret", async () => {
+    const messages = history([ask("c1", "pay", { cents: 5 })])
+    const { json, status, stderr } = await resume(messages)
+    assert.deepStrictEqual([json.signatures, json.approved.length, json.results, status], ["unverified", 1, [], 0])
+    assert.match(stderr, /^countersign: no signature was verified: give --secret-env <name>/)
+    const meant = await resume(messages, "--unsigned")
+    assert.deepStrictEqual([meant.json.signatures, meant.stderr], ["unverified", ""])
+    assert.strictEqual((await resume(messages, ...signed)).json.signatures, "verified")
+  })
+
   it("takes a history of 10 MB", async () => {
     const text = "paid ".repeat(200)
     const past = Array.from({ length: 10_000 }, () => ({ role: "assistant", content: [{ type: "text", text }] }))
@@ -328,7 +339,7 @@ describe.concurrent("countersign resume --exec", () => {
   it("stops a program that takes too long", async () => {
     const output = await outputOf("hang", "--timeout", "1500 millis")
     assert.strictEqual(output.type, "error-text")
-    assert.match(output.value, /^Tool run did not finish within 1500 ms, and was stopped\./)
+    assert.match(output.value, /^Tool run was stopped after 1500 ms\./)
   })
 
   it("lets a program end that does not read its input", async () => {
@@ -457,7 +468,11 @@ describe.concurrent("usage of countersign resume", () => {
   const cases: ReadonlyArray<readonly [what: string, args: ReadonlyArray<string>, message: RegExp]> = [
     ["no tools", ["--unsigned"], /--tools[^]*Try: countersign resume --help/],
     ["tools that are not there", ["--unsigned", "--tools", "none.json"], /none\.json: no such file or directory/],
-    ["no signer", tools, /^countersign: give --secret-env <name>, .*if that is what you want, give --unsigned$/m],
+    [
+      "no signer for a program",
+      [...tools, "--exec", "node"],
+      /^countersign: give --secret-env <name>, .*if that is what you want, give --unsigned$/m
+    ],
     ["two signers", [...tools, ...signed, "--unsigned"], /^countersign: give either --secret-env or --unsigned/],
     ["no secret", [...tools, "--secret-env", "COUNTERSIGN_NO_SUCH"], /--secret-env COUNTERSIGN_NO_SUCH: is not set/],
     [

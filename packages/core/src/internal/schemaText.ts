@@ -11,7 +11,7 @@ export const schemaText = (ast: unknown): string => {
   const seen = new Map<object, number>()
   const plain = (value: unknown): unknown => {
     if (typeof value === "function") return undefined
-    if (typeof value === "string") return value
+    if (typeof value === "string") return `string ${value}`
     if (value instanceof Date) return `date ${value.getTime()}`
     return typeof value === "object" && value !== null && !(value instanceof RegExp)
       ? plainObject(value)

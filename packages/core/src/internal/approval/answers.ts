@@ -25,6 +25,7 @@ export const answerHistory = (
   answers: Answers
 ): Pick<ResumeResult, "messages" | "responseMessages"> => {
   const { calls, copies } = readHistory(messages)
+  const places = placesFrom(messages)
   const latest = new Map(calls.map((call) => [call.toolCall.toolCallId, call]))
   const replaced = new Set<unknown>()
   const placed = new Map<number, Array<Message.ToolResultPart>>()
@@ -35,7 +36,7 @@ export const answerHistory = (
     answeredIds.add(part.toolCallId)
     // Where the server kept its questions, a result that a client's history has already does not count.
     if (call?.result !== undefined) replaced.add(call.result)
-    const place = placeAfter(messages, call?.message)
+    const place = call === undefined ? messages.length : places[call.message + 1]!
     const parts = placed.get(place)
     if (parts === undefined) placed.set(place, [part])
     else parts.push(part)
@@ -60,12 +61,13 @@ export const answerHistory = (
   return { messages: answered, responseMessages }
 }
 
-/** Behind the tool messages that follow the call; at the end for a call that the history does not hold. */
-const placeAfter = (messages: ReadonlyArray<unknown>, call: number | undefined): number => {
-  if (call === undefined) return messages.length
-  let place = call + 1
-  while (place < messages.length && roleOf(messages[place]) === "tool") place++
-  return place
+/** Where the tool messages end that begin at an index: looked for once, for a client may send many. */
+const placesFrom = (messages: ReadonlyArray<unknown>): ReadonlyArray<number> => {
+  const places = Array.from({ length: messages.length + 1 }, (_, index) => index)
+  for (let index = messages.length - 1; index >= 0; index--) {
+    if (roleOf(messages[index]) === "tool") places[index] = places[index + 1]!
+  }
+  return places
 }
 
 const without = (message: unknown, isLeftOut: (part: unknown) => boolean): ReadonlyArray<Message.Message> => {
@@ -90,7 +92,7 @@ const toParts = ({ denied, invalid, results }: Answers): ReadonlyArray<Message.T
   ...denied.flatMap((approval) => approval.existingToolResult === undefined ? [denialPart(approval)] : [])
 ]
 
-const overtaken = "The call has no result: the conversation went on before there was one."
+const overtaken = "The conversation went on before the call had a result."
 
 const resultPart = (
   { toolCallId, toolName }: { readonly toolCallId: string; readonly toolName: string },

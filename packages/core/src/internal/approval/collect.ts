@@ -20,7 +20,7 @@ export const collectApprovals: (
     const ambiguous = new Map<Call, AmbiguousApproval>()
     const stale: Array<AnsweredApproval> = []
 
-    for (const approvalResponse of isSuperseded ? [] : options.responses ?? end.responses) {
+    for (const approvalResponse of isSuperseded ? [] : options.responses?.filter(isResponse) ?? end.responses) {
       const { approvalId, approved } = approvalResponse
       const request = history.requests.get(approvalId)
       if (request === undefined) return yield* new InvalidToolApproval({ approvalId, reason: "unknown" })

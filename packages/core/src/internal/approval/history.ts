@@ -23,6 +23,8 @@ export interface Call {
   request: Message.ToolApprovalRequest | undefined
   result: Message.ToolResultPart | undefined
   isReused: boolean
+  /** The calls that wait under the ID together, this one included. */
+  readonly twins: Array<Call>
 }
 
 /**
@@ -114,7 +116,9 @@ export const readHistory = (messages: ReadonlyArray<unknown>): History => {
     // A provider may use an ID again once its call is answered.
     const isReused = earlier !== undefined && earlier.result === undefined
     if (isReused) earlier.isReused = true
-    const call = { message, toolCall, request: undefined, result: undefined, isReused }
+    const twins = isReused ? earlier.twins : []
+    const call: Call = { message, toolCall, request: undefined, result: undefined, isReused, twins }
+    twins.push(call)
     calls.push(call)
     latest.set(toolCall.toolCallId, call)
   }
@@ -132,12 +136,9 @@ export const readHistory = (messages: ReadonlyArray<unknown>): History => {
   const addResult = (part: Message.ToolResultPart, message: number): void => {
     const call = latest.get(part.toolCallId)
     if (call === undefined) strayResults.set(part.toolCallId, part)
-    else if (call.result === undefined) call.result = part
-    else if (call.result !== part && !isProviderExecuted(call.toolCall)) copies.set(part, message)
     // A provider takes one result for all calls of one ID.
-    if (call?.isReused) {
-      for (const other of calls) if (other.toolCall.toolCallId === part.toolCallId) other.result ??= part
-    }
+    else if (call.result === undefined) { for (const twin of call.twins) twin.result = part }
+    else if (call.result !== part && !isProviderExecuted(call.toolCall)) copies.set(part, message)
   }
 
   messages.forEach((message, index) => {

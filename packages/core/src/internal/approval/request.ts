@@ -44,8 +44,8 @@ export const requestApproval: <const Tools extends ToolSet.ToolSet, PolicyR = ne
     audience: options.audience,
     inputSchemaInput
   })
-  // Nobody is to turn a denial into an approval: it is not signed.
-  const signature = status._tag === "Denied"
+  // Nobody is to turn a denial into an approval, nor a call that the provider executes into one for this server: neither is signed.
+  const signature = status._tag === "Denied" || fields.providerExecuted === true
     ? undefined
     : yield* (yield* ApprovalSigner).sign({ approvalId, toolCallId, toolName, input })
   const isPending = status._tag === "UserApproval"

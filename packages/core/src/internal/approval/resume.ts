@@ -17,10 +17,12 @@ import type { LedgerUnavailable, Outcome } from "../../ApprovalLedger.ts"
 import type { Refinements } from "../../Refinement.ts"
 import * as ToolExecution from "../../ToolExecution.ts"
 import * as ToolSet from "../../ToolSet.ts"
+import { getOwn } from "../ownProperty.ts"
 import { deniedOutput } from "../toolOutput.ts"
 import { withoutUndefined } from "../withoutUndefined.ts"
 import { answerHistory } from "./answers.ts"
 import { collectApprovals } from "./collect.ts"
+import { isSameJson } from "./history.ts"
 import { useOnce } from "./useOnce.ts"
 import { isGenuine, validateApprovals } from "./validate.ts"
 
@@ -57,9 +59,11 @@ export const resumeEvents = <
   )
 
 const resumeTelling = Effect.fnUntraced(function*(
-  options: Options,
+  given: Options,
   tell: (event: ResumeEvent) => Effect.Effect<unknown>
 ): Effect.fn.Return<ResumeResult, ResumeError, any> {
+  // What runs is the tool that was validated, though the set may be changed meanwhile.
+  const options = { ...given, tools: { ...given.tools } }
   const { messages } = options
   const collected = yield* collectApprovals(messages, options)
   const validated = yield* validateApprovals(collected, { ...options, messages })
@@ -67,9 +71,14 @@ const resumeTelling = Effect.fnUntraced(function*(
     Effect.result(
       Effect.flatMap(answered, (use) => Effect.as(use._tag === "ForClient" ? Effect.void : tell(use), use))
     )
+  // A no is heard whatever the person has said since.
+  const denials = yield* Effect.match(collectApprovals(messages, { ...options, superseded: "run" }), {
+    onFailure: () => collected.denied,
+    onSuccess: ({ denied }) => denied
+  })
   const deniedByPolicy = validated.denied.slice(collected.denied.length)
   const refusals = [
-    ...collected.denied.map((denied) => useDenial(denied, options)),
+    ...denials.map((denied) => useDenial(denied, options)),
     ...deniedByPolicy.map((denied) => useRefusal({ _tag: "Denied", denied }, denied, options)),
     ...validated.invalid.map((invalid) => useRefusal({ _tag: "Invalid", invalid }, invalid, options))
   ]
@@ -88,7 +97,9 @@ const resumeTelling = Effect.fnUntraced(function*(
   const denied = used.flatMap((use) => use._tag === "Denied" ? [use.denied] : [])
   const awaiting = [...collected.awaiting, ...used.flatMap((use) => use._tag === "ForClient" ? [use.call] : [])]
   const { forwarded } = validated
-  const { stale, superseded } = collected
+  const { stale } = collected
+  const heard = new Set(denials.map(({ toolCall }) => toolCall))
+  const superseded = collected.superseded.filter(({ toolCall }) => !heard.has(toolCall))
   const usage = ToolExecution.sumUsage(results.map((result) => result.isReplayed ? undefined : result.usage))
   const answered = answerHistory(messages, { results, invalid, denied, superseded })
   return { results, invalid, denied, forwarded, awaiting, superseded, stale, ...answered, usage }
@@ -124,10 +135,8 @@ const useDenial = Effect.fnUntraced(function*(
   denied: AnsweredApproval,
   options: Options
 ): Effect.fn.Return<Use, ApprovalAlreadyUsed | LedgerUnavailable, any> {
-  const { approvalResponse, existingToolResult } = denied
   const denial: Use = { _tag: "Denied", denied }
-  if (existingToolResult !== undefined) return denial
-  const outcome = Effect.succeed({ output: deniedOutput(approvalResponse.reason) })
+  const outcome = Effect.succeed({ output: deniedOutput(denied.approvalResponse.reason) })
   const used = yield* useRefusal(denial, denied, options, outcome)
   return used._tag === "Finished" && used.result.output.type === "execution-denied" ? denial : used
 })
@@ -143,8 +152,11 @@ const useRefusal = Effect.fnUntraced(function*(
   options: Options,
   outcome?: Effect.Effect<Outcome>
 ): Effect.fn.Return<Use, ApprovalAlreadyUsed | LedgerUnavailable, any> {
-  if (!(yield* isGenuine(answered, options))) return refusal
-  const { input } = answered.toolCall
+  // What ran may have been the person's own input; what is denied is the call as it was proposed.
+  const edited = outcome === undefined ? getOwn(answered.approvalResponse, "input") : undefined
+  const input = (edited === undefined ? answered.toolCall.input : edited) ?? null
+  // What is no JSON has never run.
+  if (!isSameJson(input, input) || !(yield* isGenuine(answered, options))) return refusal
   const used = yield* use(answered, { approvedInput: input, effectiveInput: input }, { idempotent: false }, outcome)
   return used ?? refusal
 })
@@ -175,7 +187,7 @@ const use = Effect.fnUntraced(function*(
     })
     return { _tag: "Finished", result }
   }
-  if (run === undefined && used._tag !== "Indeterminate") return undefined
+  if (used._tag === "Unknown") return undefined
   const error = used._tag === "ApprovalExpired"
     ? used
     : alreadyUsed(used._tag === "Indeterminate" ? "indeterminate" : "other-call")

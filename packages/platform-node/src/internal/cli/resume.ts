@@ -71,15 +71,22 @@ const flags = {
 
 const isTimeout = (duration: Duration.Duration): boolean => Duration.isPositive(duration) && Duration.isFinite(duration)
 
-const layerSigner = (
-  { secretEnv, unsigned }: { readonly secretEnv: ReadonlyArray<string>; readonly unsigned: boolean }
-): Layer.Layer<ApprovalSigner.ApprovalSigner, CommandFailed> => {
+/** Without a secret nothing is verified: that may be by mistake, so nothing is run, and it is said. */
+const layerSigner = ({ exec, secretEnv, unsigned }: {
+  readonly exec: Option.Option<string>
+  readonly secretEnv: ReadonlyArray<string>
+  readonly unsigned: boolean
+}): Layer.Layer<ApprovalSigner.ApprovalSigner, CommandFailed> => {
   if (unsigned !== secretEnv.length > 0) return unsigned ? ApprovalSigner.layerUnsigned : SecretEnv.layer(secretEnv)
-  const message = unsigned
-    ? "give either --secret-env or --unsigned, not both"
-    : "give --secret-env <name>, the environment variable with the secret that signed the questions. Without signatures " +
-      "whoever wrote the input decides what runs; if that is what you want, give --unsigned"
-  return Layer.effect(ApprovalSigner.ApprovalSigner)(Effect.fail(new CommandFailed({ status: 2, message })))
+  const fail = (message: string) =>
+    Layer.effect(ApprovalSigner.ApprovalSigner)(Effect.fail(new CommandFailed({ status: 2, message })))
+  if (unsigned) return fail("give either --secret-env or --unsigned, not both")
+  const message =
+    "give --secret-env <name>, the environment variable with the secret that signed the questions. Without " +
+    "signatures whoever wrote the input decides what runs; if that is what you want, give --unsigned"
+  return Option.isSome(exec)
+    ? fail(message)
+    : Layer.tap(ApprovalSigner.layerUnsigned, () => Console.error(`countersign: no signature was verified: ${message}`))
 }
 
 /** The same tools, each of them run by the program. What the provider runs is not for it. */
@@ -136,6 +143,7 @@ const resumeApprovals = Effect.fnUntraced(function*(_: Command.Command.Config.In
   }
   const awaiting = new Set(resumed.awaiting.map(({ approvalRequest }) => approvalRequest?.approvalId))
   return {
+    signatures: _.secretEnv.length > 0 ? "verified" : "unverified",
     results: resumed.results.map(({ unsettled, ...result }) =>
       unsettled === undefined ? result : { ...result, unsettled: errorJson(unsettled) }
     ),
@@ -169,13 +177,15 @@ export const resume = Command.make(
   Command.withShortDescription("Check approvals in a message history, and run what was approved"),
   Command.withDescription(
     `Reads a message history ${History.description} Checks each approval: signature, expiry, audience, input and tool. ` +
-      "Writes one JSON object: {\"results\",\"approved\",\"invalid\",\"denied\",\"forwarded\",\"awaiting\",\"superseded\"," +
+      "Writes one JSON object: {\"signatures\",\"results\",\"approved\",\"invalid\",\"denied\",\"forwarded\",\"awaiting\",\"superseded\"," +
       "\"stale\",\"responseMessages\",\"messages\",\"usage\"}; \"messages\" is the history with the answers in their places.\n\n" +
       "With --exec, each approved call is run by that program: it reads {\"toolCallId\",\"toolName\",\"input\"} as one line " +
       "from its standard input, and what it writes, JSON or text, is the result. An exit status other than 0 is a tool " +
       "error, whose text is what the program said last on its standard error. It does not inherit the variables of " +
       "--secret-env. Without --exec nothing is run: \"approved\" holds the calls that you may run, each with its \"input\", " +
       "and \"awaiting\" holds them too, since they have no result yet.\n\n" +
+      "\"signatures\" says whether they were verified. Without --secret-env they are not, and --exec needs --unsigned to say " +
+      "that this is meant.\n\n" +
       "An approval is used once within one run of this command. What was used in an earlier run is known only from the " +
       "history: keep \"messages\", and give them to the next run.\n\n" +
       "The exit status is 0 where each approval has its answer in the output, also if that is an error; 1 where the history " +
