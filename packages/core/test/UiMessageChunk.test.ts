@@ -315,7 +315,7 @@ describe("fromStep", () => {
   it.effect("tells of a call that could not be claimed", () =>
     Effect.gen(function*() {
       const chunks = UiMessageChunk.fromStep(yield* propose("allowed"))
-      const errorText = "Tool allowed was not run: the approval ledger is unavailable."
+      const errorText = "Tool allowed was not run: its approval could not be claimed."
       assert.deepStrictEqual<unknown>(chunks.at(-1), { type: "tool-output-error", toolCallId: "allowed", errorText })
     }).pipe(
       Effect.provideService(ApprovalLedger.ApprovalLedger, {
