@@ -10,6 +10,7 @@ import * as TestClock from "effect/testing/TestClock"
 import * as Approval from "../src/Approval.ts"
 import * as ApprovalLedger from "../src/ApprovalLedger.ts"
 import * as ApprovalSigner from "../src/ApprovalSigner.ts"
+import * as Crypto from "../src/Crypto.ts"
 import type * as Message from "../src/Message.ts"
 import * as Tool from "../src/Tool.ts"
 import * as ToolSet from "../src/ToolSet.ts"
@@ -357,6 +358,20 @@ describe("resume", () => {
         if (/was not run|execution-denied/.test(text)) wrong.push(`${what}: ${text}`)
       }
       assert.deepStrictEqual(wrong, [])
+    }).pipe(Effect.provide(approvals)))
+
+  it.effect("fails where it cannot be told whether a no is to a question of this server", () =>
+    Effect.gen(function*() {
+      const { tools } = makeGated([])
+      const [pending] = yield* askAll(tools, ["a"])
+      const messages = step([pending!], [answer(pending!, false)])
+      const unavailable = Effect.fail(new Crypto.CryptoUnavailable({ reason: "the key server is away" }))
+      const signer = Layer.succeed(ApprovalSigner.ApprovalSigner)({
+        sign: () => unavailable,
+        verify: () => unavailable
+      })
+      const error = yield* Effect.flip(Effect.provide(Approval.resume({ tools, messages }), signer))
+      assert.strictEqual(error._tag, "CryptoUnavailable")
     }).pipe(Effect.provide(approvals)))
 
   it.effect("hears a no whatever the person says after it, and knows it again", () =>

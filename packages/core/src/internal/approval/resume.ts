@@ -14,6 +14,7 @@ import type {
 } from "../../Approval.ts"
 import { ApprovalAlreadyUsed } from "../../ApprovalError.ts"
 import type { LedgerUnavailable, Outcome } from "../../ApprovalLedger.ts"
+import type { CryptoUnavailable } from "../../Crypto.ts"
 import type { Refinements } from "../../Refinement.ts"
 import * as ToolExecution from "../../ToolExecution.ts"
 import * as ToolSet from "../../ToolSet.ts"
@@ -67,7 +68,7 @@ const resumeTelling = Effect.fnUntraced(function*(
   const { messages } = options
   const collected = yield* collectApprovals(messages, options)
   const validated = yield* validateApprovals(collected, { ...options, messages })
-  const told = (answered: Effect.Effect<Use, ApprovalAlreadyUsed | LedgerUnavailable, any>) =>
+  const told = (answered: Effect.Effect<Use, UseError, any>) =>
     Effect.result(
       Effect.flatMap(answered, (use) => Effect.as(use._tag === "ForClient" ? Effect.void : tell(use), use))
     )
@@ -105,6 +106,8 @@ const resumeTelling = Effect.fnUntraced(function*(
   return { results, invalid, denied, forwarded, awaiting, superseded, stale, ...answered, usage }
 })
 
+type UseError = ApprovalAlreadyUsed | LedgerUnavailable | CryptoUnavailable
+
 /** What came of an answer: what is told of it, or that its call is for the client to run. */
 type Use =
   | ResumeEvent & { readonly _tag: "Finished" | "Invalid" | "Denied" }
@@ -114,7 +117,7 @@ const useApproval = Effect.fnUntraced(function*(
   approval: ValidApproval,
   options: Options,
   tell: (event: ResumeEvent) => Effect.Effect<unknown>
-): Effect.fn.Return<Use, ApprovalAlreadyUsed | LedgerUnavailable, any> {
+): Effect.fn.Return<Use, UseError, any> {
   const { approvalRequest, approvedInput, call, toolCall } = approval
   const { toolCallId, toolName } = toolCall
   const tool = ToolSet.get(options.tools, toolName)
@@ -134,7 +137,7 @@ const useApproval = Effect.fnUntraced(function*(
 const useDenial = Effect.fnUntraced(function*(
   denied: AnsweredApproval,
   options: Options
-): Effect.fn.Return<Use, ApprovalAlreadyUsed | LedgerUnavailable, any> {
+): Effect.fn.Return<Use, UseError, any> {
   const denial: Use = { _tag: "Denied", denied }
   const outcome = Effect.succeed({ output: deniedOutput(denied.approvalResponse.reason) })
   const used = yield* useRefusal(denial, denied, options, outcome)
@@ -151,7 +154,7 @@ const useRefusal = Effect.fnUntraced(function*(
   answered: AnsweredApproval,
   options: Options,
   outcome?: Effect.Effect<Outcome>
-): Effect.fn.Return<Use, ApprovalAlreadyUsed | LedgerUnavailable, any> {
+): Effect.fn.Return<Use, UseError, any> {
   // What ran may have been the person's own input; what is denied is the call as it was proposed.
   const edited = outcome === undefined ? getOwn(answered.approvalResponse, "input") : undefined
   const input = (edited === undefined ? answered.toolCall.input : edited) ?? null
@@ -167,7 +170,7 @@ const use = Effect.fnUntraced(function*(
   input: { readonly approvedInput: unknown; readonly effectiveInput: unknown; readonly dynamic?: true | undefined },
   { idempotent }: { readonly idempotent: boolean },
   run: Effect.Effect<Outcome, never, any> | undefined
-): Effect.fn.Return<Use | undefined, ApprovalAlreadyUsed | LedgerUnavailable, any> {
+): Effect.fn.Return<Use | undefined, UseError, any> {
   const { approvalId } = approvalRequest
   const { toolCallId, toolName } = toolCall
   const alreadyUsed = (reason: ApprovalAlreadyUsed["reason"]) =>

@@ -110,13 +110,18 @@ const verifySignature = Effect.fnUntraced(function*({ approvalRequest, toolCall 
  *
  * @internal
  */
-export const isGenuine = (answered: AnsweredApproval, options: Options): Effect.Effect<boolean, never, any> =>
-  isProviderExecuted(answered.toolCall)
-    ? Effect.succeed(false)
-    : Effect.match(
-      Effect.flatMap(verifySignature(answered), () => checkClaims(answered, options)),
-      { onFailure: () => false, onSuccess: () => true }
-    )
+export const isGenuine = Effect.fnUntraced(function*(
+  answered: AnsweredApproval,
+  options: Options
+): Effect.fn.Return<boolean, CryptoUnavailable, any> {
+  if (isProviderExecuted(answered.toolCall)) return false
+  const checked = yield* Effect.result(
+    Effect.flatMap(verifySignature(answered), () => checkClaims(answered, options))
+  )
+  if (Result.isSuccess(checked)) return true
+  // Not to be able to tell is not to know that it is none.
+  return checked.failure._tag === "CryptoUnavailable" ? yield* checked.failure : false
+})
 
 /** Everything but signature and policy. */
 const check = Effect.fnUntraced(function*(
