@@ -69,13 +69,13 @@ console.log(`${answers.length} tool calls of models, each with a fault from a pu
 
   countersign parse --tools ${shown(tools)} < ${shown(calls)}
 `)
-console.log(row(cell("THE MODEL SENT", 42), cell("OUTCOME", 19), "WHAT RUNS, OR WHY NOTHING RUNS"))
+console.log(row(cell("THE MODEL SENT", 38), cell("OUTCOME", 26), "WHAT RUNS, OR WHY NOTHING RUNS"))
 answers.forEach((answer, index) => {
   const { input, toolName } = came[index]!
   console.log(row(
-    cell(`${toolName} ${input}`, 42),
-    paint(answer.status, cell(whatHappened(answer), 19)),
-    cell(cameOut(answer), 55)
+    cell(`${toolName} ${input}`, 38),
+    paint(answer.status, cell(whatHappened(answer), 26)),
+    cell(cameOut(answer), 52)
   ))
 })
 console.log(`

@@ -1,4 +1,4 @@
-/** Calls that are parsed, repaired by jsonrepair, validated and refined, and one that is approved: what has to work wherever core runs. */
+/** Calls that are parsed, repaired, validated and refined, and one that is approved: what has to work wherever core runs. */
 import * as Approval from "@countersign/core/Approval"
 import * as ApprovalLedger from "@countersign/core/ApprovalLedger"
 import * as ApprovalSigner from "@countersign/core/ApprovalSigner"
@@ -37,10 +37,10 @@ const tools = ToolSet.make(
   })
 )
 
-const parse = (toolName: string, input: string) =>
+const parse = (toolName: string, input: string, repair: Repair.Repair<unknown> = Repair.jsonrepair) =>
   ToolCall.parse({ toolCallId: "call-1", toolName, input }, {
     tools,
-    repair: Repair.jsonrepair,
+    repair,
     refine: { search: ({ limit, query }) => Effect.succeed({ query: query.trim(), limit: Math.min(limit, 10) }) }
   })
 
@@ -58,6 +58,7 @@ const approve = Effect.fnUntraced(function*() {
 const program = Effect.all([
   Effect.map(parse("search", "{query: ' edge ', 'limit': 50,}"), (call) => call.input),
   Effect.map(parse("list", "{\"page\":2}"), (call) => call.input),
+  Effect.map(parse("List", "{page: '3'}", Repair.standard), (call) => call.input),
   Effect.map(parse("remove", "```json\n{\"id\": 7}\n```"), (call) => call.input),
   Effect.map(Effect.flip(parse("remove", "{\"id\": \"7\"}")), (error) => error._tag),
   Effect.map(Effect.flip(parse("constructor", "{}")), (error) => error._tag),
@@ -98,6 +99,7 @@ export const run = () => Effect.runPromise(Effect.provide(program, layer))
 export const expected = [
   { query: "edge", limit: 10 },
   { page: 2 },
+  { page: 3 },
   { id: 7 },
   "InvalidToolInput",
   "NoSuchTool",

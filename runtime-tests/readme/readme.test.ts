@@ -54,7 +54,9 @@ describe("README", () => {
       assert.deepInclude(answer, { toolName: "search", input: { query: "cats", limit: 5 } })
       assert.deepStrictEqual(answer.edits.map((edit: { readonly kind: string }) => edit.kind), [
         "tool-name",
-        "jsonrepair"
+        "bare-key",
+        "quotes",
+        "bare-key"
       ])
     })
 

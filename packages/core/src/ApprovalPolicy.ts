@@ -7,9 +7,11 @@
  * @since 0.1.0
  */
 import * as Effect from "effect/Effect"
+import type { Edit } from "./Edit.ts"
 import { callContext } from "./internal/callContext.ts"
 import { copyPlain } from "./internal/copyPlain.ts"
 import { getOwn } from "./internal/ownProperty.ts"
+import { printable } from "./internal/printable.ts"
 import { reasonOf, runUserCode } from "./internal/userCode.ts"
 import type * as Tool from "./Tool.ts"
 import type { CallFields, ToolCall } from "./ToolCall.ts"
@@ -167,13 +169,20 @@ export const resolve = <const Tools extends ToolSet.ToolSet, R = never>(
     readonly messages?: ReadonlyArray<unknown> | undefined
   }
 ): Effect.Effect<Status, never, R> => {
-  const { policy, tools } = options
-  const tool = ToolSet.get(tools, call.toolName)
-  const { input, toolCallId, toolName }: CallFields<string, unknown> = call
-  const context = callContext(toolCallId, toolName, options)
+  const { toolCallId, toolName }: CallFields<string, unknown> = call
+  return decide(call, options.policy, options.tools, callContext(toolCallId, toolName, options))
+}
+
+const decide = <Tools extends ToolSet.ToolSet, R>(
+  call: ToolCall<Tools>,
+  policy: ApprovalPolicy<Tools, R> | undefined,
+  tools: Tools,
+  context: Tool.ApprovalContext
+): Effect.Effect<Status, never, R> => {
   if (typeof policy === "function") {
     return ask(() => policy(copyPlain(call) as ToolCall<Tools>, { ...context, tools }))
   }
+  const { input, toolName }: CallFields<string, unknown> = call
   const entry = getOwn(policy, toolName) as
     | Answer
     | null
@@ -183,10 +192,73 @@ export const resolve = <const Tools extends ToolSet.ToolSet, R = never>(
       ? ask(() => entry(copyPlain(input), context))
       : Effect.succeed(toStatus(entry))
   }
-  const needsApproval = tool?.needsApproval
+  const needsApproval = ToolSet.get(tools, toolName)?.needsApproval
   return typeof needsApproval === "function"
     ? ask(() => needsApproval(copyPlain(input), context) as Effect.Effect<boolean, unknown, R>, fromNeed)
     : Effect.succeed(fromNeed(needsApproval ?? false))
+}
+
+/**
+ * A policy by which a person decides on calls whose repair may not have found what the model meant: those with an edit that has a
+ * `risk`. On all others, and on what is denied, `policy` decides; without one, the tool's own `needsApproval`.
+ *
+ * With `edits: "all"` a person decides on every call that was repaired. The reason names the kinds of the edits, and nothing of the
+ * input; the edits themselves are in the question.
+ *
+ * When an approved call is resumed, it has no edits any more: then `policy` alone is asked, and can only deny it.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Schema from "effect/Schema"
+ * import * as ApprovalPolicy from "@countersign/core/ApprovalPolicy"
+ * import * as JsonSchemaValidator from "@countersign/core/JsonSchemaValidator"
+ * import * as Repair from "@countersign/core/Repair"
+ * import * as Tool from "@countersign/core/Tool"
+ * import * as ToolCall from "@countersign/core/ToolCall"
+ * import * as ToolSet from "@countersign/core/ToolSet"
+ *
+ * const tools = ToolSet.make(Tool.make("note", { inputSchema: Schema.Struct({ text: Schema.String }) }))
+ * const policy = ApprovalPolicy.escalateRepaired<typeof tools>()
+ * const statusOf = (input: string) =>
+ *   Effect.gen(function*() {
+ *     const repair = Repair.recovery({ truncated: "close" })
+ *     const call = yield* ToolCall.parse({ toolCallId: "1", toolName: "note", input }, { tools, repair })
+ *     return yield* ApprovalPolicy.resolve(call, { tools, policy })
+ *   }).pipe(Effect.provide(JsonSchemaValidator.layerRefuse), Effect.runSync)
+ *
+ * statusOf("{\"text\": \"buy milk\",}")._tag // => "NotApplicable"
+ * // The end of the text was lost, and has been made up.
+ * statusOf("{\"text\": \"buy mi")._tag // => "UserApproval"
+ * ```
+ *
+ * @category combinators
+ * @since 0.1.0
+ */
+export const escalateRepaired = <Tools extends ToolSet.ToolSet = ToolSet.ToolSet, R = never>(
+  policy?: ApprovalPolicy<Tools, R> | undefined,
+  options?: { readonly edits?: "risky" | "all" | undefined }
+): ApprovalPolicy<Tools, R> =>
+(call, { tools, ...context }) =>
+  Effect.map(decide(call, policy, tools, context), (status) => {
+    const { edits }: CallFields<string, unknown> = call
+    const shown = options?.edits === "all" ? edits : edits.filter(({ risk }) => risk !== undefined)
+    if (shown.length === 0 || status._tag === "Denied") return status
+    const reason = `the call was repaired: ${kindsOf(shown)}`
+    return userApproval(
+      status._tag === "UserApproval" && status.reason !== undefined ? `${status.reason}; ${reason}` : reason
+    )
+  })
+
+const maxKinds = 10
+
+/** A repair may be anybody's, and name its edits as it likes. */
+const kindsOf = (edits: ReadonlyArray<Edit>): string => {
+  const kinds = [
+    ...new Set(edits.map(({ kind, risk }) => risk === undefined || risk === kind ? kind : `${kind} (${risk})`))
+  ]
+  const named = kinds.slice(0, maxKinds).map((kind) => printable(kind, 50)).join(", ")
+  return kinds.length > maxKinds ? `${named} and others` : named
 }
 
 const ask = <R>(

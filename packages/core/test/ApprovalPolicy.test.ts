@@ -1,10 +1,16 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import * as Approval from "../src/Approval.ts"
 import * as ApprovalPolicy from "../src/ApprovalPolicy.ts"
+import type { Edit } from "../src/Edit.ts"
+import * as Repair from "../src/Repair.ts"
 import * as Tool from "../src/Tool.ts"
 import * as ToolCall from "../src/ToolCall.ts"
 import * as ToolSet from "../src/ToolSet.ts"
+import * as ToolStep from "../src/ToolStep.ts"
+import { approvals } from "./approvals.ts"
 import { raw, run } from "./tools.ts"
 
 const inputSchema = Schema.Struct({ value: Schema.String, at: Schema.optionalKey(Schema.Date) })
@@ -141,4 +147,184 @@ describe("ApprovalPolicy", () => {
       ) yield* ApprovalPolicy.resolve(call, { tools, policy: policy as any })
       assert.deepInclude(call, { toolName: "tool1", input: { value: "v" } })
     }))
+})
+
+describe("ApprovalPolicy.escalateRepaired", () => {
+  const risky: ReadonlyArray<Edit> = [
+    { kind: "quotes", before: "s3cret" },
+    { kind: "inner-quotes", before: "s3cret", risk: "ambiguous" },
+    { kind: "closed", after: "s3cret", risk: "lossy" },
+    { kind: "ambiguous", risk: "ambiguous" },
+    { kind: "inner-quotes", risk: "ambiguous" }
+  ]
+  const harmless: ReadonlyArray<Edit> = [{ kind: "tool-name" }, { kind: "quotes" }, { kind: "quotes" }]
+
+  /** A call whose repair says that it made these edits. */
+  const statusAfter = (
+    edits: ReadonlyArray<Edit>,
+    policy: unknown,
+    options?: Parameters<typeof ApprovalPolicy.escalateRepaired>[1],
+    tools: ToolSet.ToolSet = toolsWith()
+  ) =>
+    Effect.gen(function*() {
+      const repair: Repair.Repair = ({ toolCall }) =>
+        Effect.succeed(Option.some({ ...toolCall, input: "{\"value\":\"v\"}", edits }))
+      const input = edits.length === 0 ? "{\"value\":\"v\"}" : "{bad"
+      const call = yield* ToolCall.parse(raw("tool1", input), { tools, repair })
+      const escalated = ApprovalPolicy.escalateRepaired(policy as any, options)
+      return yield* ApprovalPolicy.resolve(call, { tools, policy: escalated as any })
+    }).pipe(run)
+
+  const reason = "the call was repaired: inner-quotes (ambiguous), closed (lossy), ambiguous"
+
+  it.effect("asks a person about a call with a risk, whatever the policy says but no", () =>
+    Effect.gen(function*() {
+      const statuses: ReadonlyArray<[answer: unknown, status: ApprovalPolicy.Status]> = [
+        ["not-applicable", ApprovalPolicy.userApproval(reason)],
+        ["approved", ApprovalPolicy.userApproval(reason)],
+        [ApprovalPolicy.approved("reads only"), ApprovalPolicy.userApproval(reason)],
+        ["user-approval", ApprovalPolicy.userApproval(reason)],
+        [ApprovalPolicy.userApproval("at night"), ApprovalPolicy.userApproval(`at night; ${reason}`)],
+        [ApprovalPolicy.denied("at night"), ApprovalPolicy.denied("at night")],
+        [{ type: "unknown" }, ApprovalPolicy.denied("the approval policy gave an answer that is not known")]
+      ]
+      for (const [answer, status] of statuses) {
+        for (
+          const policy of [{ tool1: answer }, {
+            tool1: () => Effect.succeed(answer)
+          }, () => Effect.succeed(answer)]
+        ) {
+          assert.deepStrictEqual(yield* statusAfter(risky, policy), status)
+        }
+      }
+      assert.deepStrictEqual(
+        yield* statusAfter(risky, () => Effect.fail("down")),
+        ApprovalPolicy.denied("the approval policy failed: down")
+      )
+    }))
+
+  it.effect("leaves all other calls to the policy", () =>
+    Effect.gen(function*() {
+      for (const edits of [[], harmless]) {
+        for (
+          const status of [
+            ApprovalPolicy.notApplicable,
+            ApprovalPolicy.approved("R"),
+            ApprovalPolicy.userApproval("R"),
+            ApprovalPolicy.denied("R")
+          ]
+        ) assert.deepStrictEqual(yield* statusAfter(edits, { tool1: status }), status)
+      }
+    }))
+
+  it.effect("asks about every repaired call where that is wanted", () =>
+    Effect.gen(function*() {
+      const all = { edits: "all" } as const
+      assert.deepStrictEqual(yield* statusAfter([], {}, all), ApprovalPolicy.notApplicable)
+      assert.deepStrictEqual(
+        yield* statusAfter(harmless, {}, all),
+        ApprovalPolicy.userApproval("the call was repaired: tool-name, quotes")
+      )
+      assert.deepStrictEqual(
+        yield* statusAfter(risky, {}, all),
+        ApprovalPolicy.userApproval(reason.replace("inner", "quotes, inner"))
+      )
+      assert.deepStrictEqual(yield* statusAfter(harmless, { tool1: "denied" }, all), ApprovalPolicy.denied())
+    }))
+
+  it.effect("asks the tool where the policy says nothing about it", () =>
+    Effect.gen(function*() {
+      for (const policy of [undefined, {}, { other: "denied" }]) {
+        const own = (needs: boolean) => toolsWith(() => Effect.succeed(needs))
+        assert.deepStrictEqual(yield* statusAfter(harmless, policy, {}, own(true)), ApprovalPolicy.userApproval())
+        assert.deepStrictEqual(yield* statusAfter(harmless, policy, {}, own(false)), ApprovalPolicy.notApplicable)
+        assert.deepStrictEqual(yield* statusAfter(risky, policy, {}, own(false)), ApprovalPolicy.userApproval(reason))
+        const broken = toolsWith((() => Effect.fail("down")) as any)
+        assert.strictEqual((yield* statusAfter(risky, policy, {}, broken))._tag, "Denied")
+      }
+    }))
+
+  it.effect("gives the policy what it would get by itself, and copies", () =>
+    Effect.gen(function*() {
+      const seen: Array<unknown> = []
+      const see = (...args: ReadonlyArray<any>) =>
+        Effect.sync(() => {
+          seen.push(structuredClone(args.slice(0, 1)), args.slice(1))
+          const [input] = args
+          if (input.input === undefined) input.value = "changed"
+          else input.input.value = input.edits.length = 0
+        })
+      const options = { messages: ["m"], context: { tools: { tool1: "t", other: "o" }, runtime: "r" } }
+      const tools = toolsWith()
+      for (const policy of [{ tool1: see }, see] as ReadonlyArray<any>) {
+        seen.length = 0
+        yield* resolve(policy, tools, options)
+        const bare = [...seen]
+        seen.length = 0
+        yield* resolve(ApprovalPolicy.escalateRepaired(policy), tools, options)
+        assert.deepStrictEqual(seen, bare)
+        assert.strictEqual((yield* statusAfter(risky, policy))._tag, "UserApproval")
+      }
+    }))
+
+  it.effect("names few kinds of a repair that names many, and nothing that could pass for another text", () =>
+    Effect.gen(function*() {
+      const many = Array.from({ length: 50 }, (_, index): Edit => ({ kind: `kind${index}`, risk: "lossy" }))
+      const status = yield* statusAfter([{ kind: `\u202eevil\n${"x".repeat(500)}`, risk: "lossy" }, ...many], {})
+      assert.match(
+        (status as any).reason,
+        /^the call was repaired: \\u202eevil\\u000ax+…, kind0 \(lossy\), .* and others$/
+      )
+      assert.isBelow((status as any).reason.length, 300)
+    }))
+
+  it.effect("sends a risky call of a step to a person, with its edits, and their answer stands", () =>
+    Effect.gen(function*() {
+      let ran = 0
+      const tools = ToolSet.make(
+        Tool.make("tool1", { inputSchema, execute: ({ value }) => Effect.sync(() => (ran++, value)) })
+      )
+      const policy: ApprovalPolicy.ApprovalPolicy<typeof tools> = ApprovalPolicy.escalateRepaired({
+        tool1: ({ value }) => Effect.succeed(value === "no" ? "denied" : "approved")
+      })
+      const repair = Repair.recovery({ truncated: "close" })
+      const step = (input: string) => ToolStep.run([raw("tool1", input)], { tools, policy, repair, audience: "user 7" })
+      const resume = (messages: ReadonlyArray<unknown>, approved: boolean, now = policy) =>
+        Approval.resume({
+          messages: [...messages, {
+            role: "tool",
+            content: [{
+              type: "tool-approval-response",
+              approvalId: (messages as any)[0].content[1].approvalId,
+              approved
+            }]
+          }],
+          tools,
+          policy: now,
+          audience: "user 7"
+        })
+
+      const harmless = yield* step("{value: 'v'}")
+      assert.deepStrictEqual([harmless.pending.length, harmless.results.length, ran], [0, 1, 1])
+
+      const cut = yield* step("{\"value\": \"v")
+      const [{ approvalRequest }] = cut.pending as [Approval.PendingApproval]
+      assert.match(approvalRequest.reason!, /^the call was repaired: .*\(lossy\)/)
+      const { edits } = approvalRequest.approvalDescriptor as { readonly edits: ReadonlyArray<Edit> }
+      assert.isTrue(edits.some(({ risk }) => risk === "lossy"))
+      assert.deepStrictEqual([cut.results.length, ran], [0, 1])
+
+      // What comes back from a client has no edits; the policy is asked again, and cannot turn the person's yes into a question.
+      const resumed = yield* resume(JSON.parse(JSON.stringify(cut.messages)), true)
+      assert.deepStrictEqual([resumed.results[0]?.output, resumed.awaiting, ran], [{ type: "text", value: "v" }, [], 2])
+
+      const refused = yield* step("{\"value\": \"w")
+      assert.strictEqual((yield* resume(refused.messages, false)).denied.length, 1)
+      const forbidden = yield* step("{\"value\": \"x")
+      const denying = ApprovalPolicy.escalateRepaired<typeof tools>({ tool1: "denied" })
+      assert.strictEqual((yield* resume(forbidden.messages, true, denying)).denied.length, 1)
+      const denied = yield* step("{\"value\": \"no")
+      assert.deepStrictEqual([denied.pending.length, denied.approvals[0]?._tag], [0, "Denied"])
+      assert.strictEqual(ran, 2)
+    }).pipe(Effect.provide(approvals)))
 })

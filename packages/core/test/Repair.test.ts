@@ -3,13 +3,16 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import * as Tracer from "effect/Tracer"
 import * as InputSchema from "../src/InputSchema.ts"
 import * as Limits from "../src/Limits.ts"
 import type { RawToolCall } from "../src/RawToolCall.ts"
 import * as Repair from "../src/Repair.ts"
 import * as RepairText from "../src/RepairText.ts"
+import * as Tool from "../src/Tool.ts"
 import * as ToolCall from "../src/ToolCall.ts"
+import * as ToolSet from "../src/ToolSet.ts"
 import { raw, run, tools } from "./tools.ts"
 
 const none: Repair.Repair = () => Effect.succeedNone
@@ -98,6 +101,60 @@ describe("Repair.orElse", () => {
       assert.strictEqual(crashed._tag, "ToolCallRepairFailed")
     }).pipe(run))
 
+  it.effect("asks the second with the answer of the first, and its error, where that does not parse", () =>
+    Effect.gen(function*() {
+      const first: Repair.Repair = ({ toolCall }) =>
+        Effect.succeed(Option.some({ ...toolCall, toolName: "weather", edits: [{ kind: "a" }] }))
+      const seen: Array<Repair.RepairContext> = []
+      const second: Repair.Repair = (context) => {
+        seen.push(context)
+        const call = { ...context.toolCall, input: "{\"city\":\"Oslo\"}" }
+        return Effect.succeed(Option.some({ ...call, edits: [{ kind: "b" }] }))
+      }
+      const call = yield* parse(raw("Wetter", "{\"city\":1}"), Repair.orElse(first, second))
+      assert.deepStrictEqual([call.toolName, call.input, call.edits], ["weather", { city: "Oslo" }, [
+        { kind: "a" },
+        { kind: "b" }
+      ]])
+      const [{ error, toolCall }] = seen as [Repair.RepairContext]
+      assert.deepStrictEqual(toolCall, raw("weather", "{\"city\":1}"))
+      assert.include(error.message, "/city: expected string")
+    }).pipe(run))
+
+  it.effect("records an answer that names no edits, where another goes on from it", () =>
+    Effect.gen(function*() {
+      const second: Repair.Repair = ({ toolCall }) =>
+        Effect.succeed(Option.some({ ...toolCall, input: "{\"city\":\"Oslo\"}", edits: [{ kind: "b" }] }))
+      for (const edits of [undefined, []]) {
+        const first: Repair.Repair = ({ toolCall }) => Effect.succeed(Option.some({ ...toolCall, input: "{}", edits }))
+        const call = yield* parse(raw("weather", "{"), Repair.orElse(first, second))
+        assert.deepStrictEqual(call.edits, [{ kind: "custom" }, { kind: "b" }])
+      }
+    }).pipe(run))
+
+  it.effect("leaves the answer of the first, where the second has none", () =>
+    Effect.gen(function*() {
+      const error = yield* Effect.flip(
+        parse(raw("Wetter", "{\"city\":1}"), Repair.orElse(answer({ toolName: "weather" }), none))
+      )
+      assert.include(error.message, "/city: expected string")
+    }).pipe(run))
+
+  it.effect("does not go on where a limit is crossed, or the tool's schema is at fault", () =>
+    Effect.gen(function*() {
+      const broken = ToolSet.make(Tool.make("broken", { inputSchema: { type: "objekt" } }), Tool.make("refresh"))
+      for (
+        const change of [{ toolName: "broken" }, { toolName: "refresh", input: "[".repeat(300) + "]".repeat(300) }]
+      ) {
+        const second = scripted(undefined)
+        for (const repair of [Repair.orElse(answer(change), second.repair), Repair.attempts(answer(change), 2)]) {
+          const error = yield* Effect.flip(ToolCall.parse(raw("brocken", "{}"), { tools: broken, repair }))
+          assert.strictEqual(error._tag, "InvalidToolInput")
+        }
+        assert.lengthOf(second.seen, 0)
+      }
+    }).pipe(run))
+
   it.effect("is data-last as well", () =>
     Effect.gen(function*() {
       const call = yield* parse(raw("weather", "{"), Repair.orElse(answer({ input: "{\"city\":\"B\"}" }))(none))
@@ -130,12 +187,24 @@ describe("Repair.attempts", () => {
       assert.include(error.message, "/city: missing required key")
     }).pipe(run))
 
-  it.effect("keeps the first error where it gives up", () =>
+  it.effect("gives up with the error of the last answer, and with the first where there is none", () =>
     Effect.gen(function*() {
       const { repair, seen } = scripted({ input: "{\"city\":1}" }, undefined)
       const error = yield* Effect.flip(parse(raw("weather", "{"), Repair.attempts(repair, 9)))
       assert.lengthOf(seen, 2)
-      assert.include(error.message, "not valid JSON")
+      assert.include(error.message, "/city: expected string")
+      const unanswered = yield* Effect.flip(parse(raw("weather", "{"), Repair.attempts(none, 9)))
+      assert.include(unanswered.message, "not valid JSON")
+    }).pipe(run))
+
+  it.effect("shows a repair the call without the edits that were made to it", () =>
+    Effect.gen(function*() {
+      // It repeats what it was given, as repairs do that name no edits.
+      const answers = [{ input: "{}", edits: [{ kind: "a" }] }, { input: "{\"city\":\"Oslo\"}" }]
+      const repair: Repair.Repair = ({ toolCall }) =>
+        Effect.sync(() => Option.some({ ...toolCall, ...answers.shift() }))
+      const call = yield* parse(raw("weather", "{"), Repair.attempts(repair, 2))
+      assert.deepStrictEqual(call.edits, [{ kind: "a" }, { kind: "custom" }])
     }).pipe(run))
 
   it("takes whole numbers from 1 up", () => {
@@ -214,6 +283,281 @@ describe("Repair.toolName", () => {
     Effect.gen(function*() {
       const error = yield* Effect.flip(parse(raw("weather", "{bad"), Repair.toolName))
       assert.strictEqual(error._tag, "InvalidToolInput")
+    }).pipe(run))
+})
+
+describe("Repair.recovery", () => {
+  const recover = (call: RawToolCall, options?: Parameters<typeof Repair.recovery>[0]) =>
+    parse(call, Repair.recovery(options))
+  const tool = (inputSchema: Schema.Codec<any, any> | { readonly [keyword: string]: unknown }) =>
+    ToolSet.make(Tool.make("tool", { inputSchema }))
+
+  it.effect("proposes the value that was meant, guided by the tool's schema", () =>
+    Effect.gen(function*() {
+      const call = yield* recover(raw("weather", "{city: 'Oslo', days: 3,}"))
+      assert.deepStrictEqual([call.input, call.inputSchemaInput], [{ city: "Oslo", days: 3 }, {
+        city: "Oslo",
+        days: 3
+      }])
+      assert.strictEqual(call.rawInput, "{city: 'Oslo', days: 3,}")
+      assert.isAbove(call.edits.length, 2)
+      // What is a number by itself is the text of one where the schema takes only that, of an Effect Schema and of a JSON Schema.
+      assert.deepStrictEqual((yield* recover(raw("weather", "{city: 02134}"))).input, { city: "02134" })
+      assert.deepStrictEqual((yield* recover(raw("search", "{query: 02134}"))).input, { query: "02134" })
+    }).pipe(run))
+
+  it.effect("brings JSON to the schema, and leaves alone what fits", () =>
+    Effect.gen(function*() {
+      assert.deepStrictEqual((yield* recover(raw("search", "{\"query\":\"x\",\"limit\":\"3\"}"))).input, {
+        query: "x",
+        limit: 3
+      })
+      // The tool's own name is known.
+      assert.deepStrictEqual(
+        (yield* recover(raw("search", "{\"name\":\"search\",\"arguments\":{\"query\":\"x\"}}"))).input,
+        { query: "x" }
+      )
+      const call = yield* recover(raw("weather", "{\"city\":\"Oslo\"}"))
+      assert.deepStrictEqual(call.edits, [])
+    }).pipe(run))
+
+  it.effect("does not get around the schema, and fails with the error of what was recovered", () =>
+    Effect.gen(function*() {
+      for (
+        const [input, message] of [
+          ["{city: null}", "/city: expected string"],
+          ["{town: 'Oslo',}", "/city: missing required key"],
+          ["{city: 'Oslo', extra: 1}", "/extra: unexpected key"],
+          ["{days: 1,}", "/city: missing required key"]
+        ] as const
+      ) {
+        const error = yield* Effect.flip(recover(raw("weather", input)))
+        assert.strictEqual(error._tag, "InvalidToolInput", input)
+        assert.include(error.message, message)
+      }
+    }).pipe(run))
+
+  it.effect("has no answer where it would have to guess: the first error stands", () =>
+    Effect.gen(function*() {
+      for (
+        const input of [
+          "",
+          "not JSON at all",
+          "{\"city\":\"Oslo\"}{\"city\":\"Rome\"}",
+          "{\"city\": ,\"days\":5}",
+          "{\"city\":\"Os",
+          "{\"city\":\"Oslo\",\"days\": 1",
+          "{\"city\":\"Oslo\",\"__pr\\u006fto__\":{\"a\":1},}"
+        ]
+      ) {
+        const error = yield* Effect.flip(recover(raw("weather", input)))
+        const bare = yield* Effect.flip(ToolCall.parse(raw("weather", input), { tools }))
+        assert.deepStrictEqual(error, bare, input)
+      }
+    }).pipe(run))
+
+  it.effect("closes a text that was cut off where that is asked for, and says that something may be lost", () =>
+    Effect.gen(function*() {
+      const call = yield* recover(raw("weather", "{\"city\":\"Os"), { truncated: "close" })
+      assert.deepStrictEqual(call.input, { city: "Os" })
+      assert.include(call.edits.map((edit) => edit.risk), "lossy")
+      // Also where there are more edits than are kept one by one.
+      const members = Array.from({ length: 1100 }, (_, index) => `k${index}: 1`)
+      const many = yield* ToolCall.parse(raw("tool", `{${members.join(", ")}, z: "cut of`), {
+        tools: tool({}),
+        repair: Repair.recovery({ truncated: "close" })
+      })
+      assert.isTrue(many.edits.some((edit) => edit.risk !== undefined))
+    }).pipe(run))
+
+  it.effect("never makes garbage an empty input", () =>
+    Effect.gen(function*() {
+      for (const input of ["not JSON", "{", "}", "{,}", "[1 2]", "undefined", "\"\"\"", ",", "```json\n```", "{:}"]) {
+        for (const truncated of ["refuse", "close"] as const) {
+          const error = yield* Effect.flip(recover(raw("refresh", input), { truncated }))
+          assert.strictEqual(error._tag, "InvalidToolInput", input)
+        }
+      }
+      for (const input of ["```json\n{}\n```", "{}\"\"", "{ }}", "null"]) {
+        assert.deepStrictEqual((yield* recover(raw("refresh", input))).input, {}, input)
+      }
+    }).pipe(run))
+
+  it.effect("proposes what is no object only where the tool takes it", () =>
+    Effect.gen(function*() {
+      const parseAs = (inputSchema: Parameters<typeof tool>[0], input: string) =>
+        ToolCall.parse(raw("tool", input), { tools: tool(inputSchema), repair: Repair.recovery() })
+      const list = { type: "array", items: { type: "integer" } }
+      assert.deepStrictEqual((yield* parseAs(list, "[1, 2,]")).input, [1, 2])
+      assert.deepStrictEqual((yield* parseAs(Schema.Array(Schema.Int), "[1, 2,]")).input, [1, 2])
+      const strict = { type: "object", required: ["a"] }
+      const error = yield* Effect.flip(parseAs(strict, "[1, 2,]"))
+      assert.include(error.message, "not valid JSON")
+    }).pipe(run))
+
+  it.effect("works on a call that only the provider can check", () =>
+    Effect.gen(function*() {
+      const call = yield* recover(raw("web_search", "{q: 'x'}", { providerExecuted: true, dynamic: true }))
+      assert.deepStrictEqual(call.input, { q: "x" })
+    }).pipe(run))
+
+  it.effect("is not asked about an unknown tool, and leaves values alone", () =>
+    Effect.gen(function*() {
+      assert.strictEqual((yield* Effect.flip(recover(raw("Weather", "{city: 'Oslo'}"))))._tag, "NoSuchTool")
+      const error = yield* Effect.flip(recover(raw("search", { query: "x", limit: "3" })))
+      assert.include(error.message, "/limit")
+    }).pipe(run))
+
+  it.effect("keeps the bounds", () =>
+    Effect.gen(function*() {
+      const deep = `{a: ${"[".repeat(300)}${"]".repeat(300)}}`
+      const parseDeep = (repair: Repair.Repair<unknown>) =>
+        Effect.flip(ToolCall.parse(raw("tool", deep), { tools: tool({}), repair }))
+      const error = yield* parseDeep(Repair.recovery())
+      assert.strictEqual(error._tag, "ToolCallRepairFailed")
+      assert.include(error.message, "maxDepth")
+      // Where another repair comes after it, that one is asked.
+      assert.strictEqual((yield* parseDeep(Repair.standard))._tag, "InvalidToolInput")
+    }).pipe(run))
+
+  it.effect("says where another reading is as good, unless the second engine reads the text as recovery does", () =>
+    Effect.gen(function*() {
+      const doubt = (inputSchema: Parameters<typeof tool>[0], input: string, maxRepairLength = 16_384) =>
+        ToolCall.parse(raw("tool", input), { tools: tool(inputSchema), repair: Repair.recovery() }).pipe(
+          Effect.provideService(Limits.Limits, { ...Limits.defaults, maxRepairLength }),
+          Effect.map(({ edits }) => edits.filter(({ kind }) => kind === "ambiguous"))
+        )
+      const text = "{\"n\": 007}"
+      assert.deepStrictEqual(yield* doubt({}, text), [])
+      // What is too long for that engine, or none of its texts, nobody confirms.
+      const edit = { kind: "ambiguous", before: "{\"n\":7}", after: "{\"n\":\"007\"}", risk: "ambiguous" } as const
+      assert.deepStrictEqual(yield* doubt({}, text, 5), [edit])
+      assert.deepStrictEqual(yield* doubt({}, "{\"n\": 007, \"m\": +2}"), [
+        { ...edit, before: "{\"m\":2,\"n\":7}", after: "{\"m\":2,\"n\":\"007\"}" }
+      ])
+      // The schema tells which it is.
+      for (const type of ["integer", "string"]) {
+        assert.deepStrictEqual(yield* doubt({ properties: { n: { type } } }, text, 5), [])
+      }
+    }).pipe(run))
+
+  it.effect("shows of two long readings the place where they differ", () =>
+    Effect.gen(function*() {
+      const text = "x".repeat(1000)
+      const call = yield* ToolCall.parse(raw("tool", `{"a":"${text}","n": 007,"z":"${text}"}`), {
+        tools: tool({}),
+        repair: Repair.recovery()
+      }).pipe(Effect.provideService(Limits.Limits, { ...Limits.defaults, maxRepairLength: 5 }))
+      const { after, before } = call.edits.at(-1)!
+      assert.match(before!, /^…x+","n":7,"z":"x+…$/)
+      assert.match(after!, /^…x+","n":"007","z":"x+…$/)
+      assert.isBelow(before!.length, 250)
+    }).pipe(run))
+})
+
+describe("Repair.coerce", () => {
+  const coerce = (call: RawToolCall) => parse(call, Repair.coerce)
+
+  it.effect("brings a value to the schema, and changes nothing of what it was given", () =>
+    Effect.gen(function*() {
+      const input = { query: "x", limit: "3" }
+      const call = yield* coerce(raw("search", input))
+      assert.deepStrictEqual(call.input, { query: "x", limit: 3 })
+      assert.isNotEmpty(call.edits)
+      assert.deepStrictEqual([call.rawInput, input], [{ query: "x", limit: "3" }, { query: "x", limit: "3" }])
+      const wrapped = yield* coerce(raw("weather", { weather: { city: "Oslo" } }))
+      assert.deepStrictEqual(wrapped.input, { city: "Oslo" })
+    }).pipe(run))
+
+  it.effect("makes nothing up, and takes nothing away", () =>
+    Effect.gen(function*() {
+      for (
+        const [input, message] of [
+          [{}, "/query: missing required key"],
+          [{ limit: 1 }, "/query: missing required key"],
+          [{ query: "x", extra: 1 }, "/extra: unexpected key"],
+          [{ query: "x", limit: "many" }, "/limit"],
+          [{ query: null }, "/query"]
+        ] as const
+      ) {
+        const error = yield* Effect.flip(coerce(raw("search", input)))
+        assert.strictEqual(error._tag, "InvalidToolInput")
+        assert.include(error.message, message)
+      }
+    }).pipe(run))
+
+  it.effect("is not asked about text, and not about what is no JSON value", () =>
+    Effect.gen(function*() {
+      const forbidden = JSON.parse("{\"query\":\"x\",\"limit\":\"3\",\"__proto__\":{}}")
+      for (
+        const input of ["{\"query\":\"x\",\"limit\":\"3\"}", "{query: 'x'}", undefined, forbidden, { query: () => 1 }]
+      ) {
+        const error = yield* Effect.flip(coerce(raw("search", input)))
+        const bare = yield* Effect.flip(ToolCall.parse(raw("search", input), { tools }))
+        assert.deepStrictEqual(error, bare)
+      }
+    }).pipe(run))
+})
+
+describe("Repair.standard", () => {
+  it.effect("gives a call its name and its arguments, whether they came as text or as a value", () =>
+    Effect.gen(function*() {
+      for (
+        const [toolName, input] of [
+          ["Search", "{query: 'x', limit: 3,}"],
+          ["Search", { query: "x", limit: "3" }],
+          ["search", "{\"query\":\"x\",\"limit\":\"3\"}"],
+          ["functions.search", "{\"query\":\"x\",\"limit\":3}"]
+        ] as const
+      ) {
+        const call = yield* parse(raw(toolName, input), Repair.standard)
+        assert.deepStrictEqual([call.toolName, call.input], ["search", { query: "x", limit: 3 }])
+        assert.strictEqual(call.edits[0]!.kind === "tool-name", toolName !== "search")
+        assert.isAbove(call.edits.length, toolName.startsWith("functions") ? 0 : toolName === "Search" ? 1 : 0)
+      }
+    }).pipe(run))
+
+  it.effect("leaves alone what fits", () =>
+    Effect.gen(function*() {
+      for (const input of ["{\"city\":\"3\"}", { city: "3" }]) {
+        assert.deepInclude(yield* parse(raw("weather", input), Repair.standard), { input: { city: "3" }, edits: [] })
+      }
+    }).pipe(run))
+
+  for (
+    const [how, combine] of [
+      ["orElse", (mine: Repair.Repair) => Repair.orElse(Repair.standard, mine)],
+      ["orElse within attempts", (mine: Repair.Repair) => Repair.attempts(Repair.orElse(Repair.standard, mine), 3)]
+    ] as const
+  ) {
+    it.effect(`is followed by a repair of one's own, asked with the improved call and its error: ${how}`, () =>
+      Effect.gen(function*() {
+        const { repair, seen } = scripted({ input: "{\"query\":\"y\"}" })
+        const call = yield* parse(raw("Search", "{limit: 'many',}"), combine(repair))
+        assert.deepStrictEqual(call.input, { query: "y" })
+        assert.lengthOf(seen, 1)
+        const { error, toolCall } = seen[0]!
+        assert.deepStrictEqual(toolCall, raw("search", { limit: "many" }))
+        assert.include(error.message, "/query: missing required key")
+        assert.notInclude(error.message, "not valid JSON")
+        assert.deepStrictEqual([call.edits[0]!.kind, call.edits.at(-1)!.kind], ["tool-name", "custom"])
+      }).pipe(run))
+
+    it.effect(`asks that repair with the call as it came where it has no answer: ${how}`, () =>
+      Effect.gen(function*() {
+        const { repair, seen } = scripted({ input: "{\"query\":\"y\"}" })
+        yield* parse(raw("search", "no JSON"), combine(repair))
+        assert.deepStrictEqual(seen[0]!.toolCall, raw("search", "no JSON"))
+        assert.include(seen[0]!.error.message, "not valid JSON")
+      }).pipe(run))
+  }
+
+  it.effect("goes on with what that repair answers, where it is asked again", () =>
+    Effect.gen(function*() {
+      const { repair, seen } = scripted({ input: "{limit: '3',}" }, { input: "{query: 'y'}" })
+      const call = yield* parse(raw("search", "no JSON"), Repair.attempts(Repair.orElse(Repair.standard, repair), 3))
+      assert.deepStrictEqual(call.input, { query: "y" })
+      assert.deepStrictEqual(seen[1]!.toolCall.input, { limit: 3 })
     }).pipe(run))
 })
 
@@ -329,6 +673,30 @@ describe("Repair.fromText", () => {
         (yield* Effect.flip(parse(raw("weather", "{\"city\":\"Os"), Repair.jsonrepair)))._tag,
         "InvalidToolInput"
       )
+    }).pipe(run))
+
+  it.effect("takes a value as well as a text, and gives the repair the tool's schema", () =>
+    Effect.gen(function*() {
+      const values: ReadonlyArray<unknown> = [
+        { city: "Oslo" },
+        {},
+        [],
+        [{ city: "Oslo" }],
+        "{\"city\":\"Oslo\"}",
+        null,
+        undefined
+      ]
+      for (const value of values) {
+        let given: InputSchema.InputSchema | undefined
+        const repair = Repair.fromText((_text, _error, schema) => {
+          given = schema
+          return Effect.succeed(Option.some({ value, edits: [{ kind: "mine" }] }))
+        })
+        const call = yield* ToolCall.parseOrInvalid(raw("weather", "{"), { tools, repair })
+        assert.strictEqual(given, tools.weather.inputSchema)
+        if (value === values[0]) assert.deepInclude(call, { input: { city: "Oslo" }, edits: [{ kind: "mine" }] })
+        else assert.isTrue(call.invalid, JSON.stringify(value))
+      }
     }).pipe(run))
 })
 
@@ -460,7 +828,10 @@ describe("the span of a repair", () => {
       assert.lengthOf(yield* spansOf("{bad", undefined), 0)
       assert.lengthOf(yield* spansOf("{city:'Oslo'}", Repair.jsonrepair), 1)
       assert.lengthOf(yield* spansOf("{\"city\":1}", none), 1)
-      const two = yield* spansOf("{city:'Oslo'}", Repair.standard, "Weather")
+      // Both repairs are one attempt.
+      assert.lengthOf(yield* spansOf("{city:'Oslo',}", Repair.standard, "Weather"), 1)
+      const twice = Repair.attempts(scripted({ input: "{}" }, { input: "{\"city\":\"Oslo\"}" }).repair, 2)
+      const two = yield* spansOf("{", twice)
       assert.deepStrictEqual(two.map((span) => span.attributes.get("repair.attempt")).sort(), [1, 2])
       for (const span of two) assert.strictEqual(span.name, "repair_tool_arguments")
     }))

@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import { jsonrepair } from "jsonrepair"
 import * as InputSchema from "../src/InputSchema.ts"
 import * as JsonSchemaValidator from "../src/JsonSchemaValidator.ts"
@@ -112,7 +114,7 @@ describe("RepairText.jsonrepair", () => {
       }
       // What stands around a value without changing it is taken off.
       for (const text of ["```json\n{a:1}\n```", "// first\n{a:1}", "{a:1} /* done */", "{a:1}}", "{a:1},"]) {
-        assert.strictEqual((yield* repair(text))?.text.replace(/\s/g, ""), "{\"a\":1}", text)
+        assert.strictEqual((yield* repair(text))?.text?.replace(/\s/g, ""), "{\"a\":1}", text)
       }
       // Inner quotes in pairs leave no doubt.
       assert.include(yield* repair("{\"a\":\"he said \"no\" twice\"}"), {
@@ -133,6 +135,73 @@ describe("RepairText.jsonrepair", () => {
       for (const text of ["[".repeat(16_000), "{\"a\":".repeat(3_000), "\u0000", "}}}}", "{\"a\"}}{{"]) {
         yield* repair(text, { truncated: "close" })
       }
+    }))
+})
+
+describe("RepairText.recovery", () => {
+  const zip = InputSchema.make({ type: "object", properties: { zip: { type: "string" } } })
+  const recover = (
+    text: string,
+    options?: Parameters<typeof RepairText.recovery>[0],
+    schema?: InputSchema.InputSchema
+  ) => Effect.map(RepairText.recovery(options)(text, error, schema), Option.getOrUndefined)
+
+  it.effect("gives the value that was meant, and says what it changed", () =>
+    Effect.gen(function*() {
+      const recovered = (yield* recover("{\"a\":1,}"))!
+      assert.deepInclude(recovered, { value: { a: 1 }, truncated: false })
+      assert.isUndefined(recovered.text)
+      assert.lengthOf(recovered.edits!, 1)
+    }))
+
+  it.effect("is guided by the schema of its options, or by the one that the value has to fit", () =>
+    Effect.gen(function*() {
+      const other = InputSchema.make({ type: "object", properties: { zip: { type: "integer" } } })
+      assert.deepStrictEqual((yield* recover("{zip: 02134}", { schema: zip }))!.value, { zip: "02134" })
+      assert.deepStrictEqual((yield* recover("{zip: 02134}", {}, zip))!.value, { zip: "02134" })
+      assert.deepStrictEqual((yield* recover("{zip: 02134}", { schema: zip }, other))!.value, { zip: "02134" })
+    }))
+
+  it.effect("fails with the reason where it would have to guess", () =>
+    Effect.gen(function*() {
+      const truncated = yield* Effect.flip(recover("{\"path\":\"a"))
+      assert.include(truncated, { _tag: "Unrecoverable", reason: "truncated" })
+      const closed = (yield* recover("{\"path\":\"a", { truncated: "close" }))!
+      assert.deepInclude(closed, { value: { path: "a" }, truncated: true })
+      assert.include(yield* Effect.flip(recover("{\"a\":1}{\"a\":2}")), {
+        _tag: "Unrecoverable",
+        reason: "two-values"
+      })
+      assert.include(
+        yield* Effect.flip(
+          recover("{a: [[[1]]]}").pipe(
+            Effect.provideService(Limits.Limits, { ...Limits.defaults, maxDepth: 2 })
+          )
+        ),
+        { _tag: "InputLimitExceeded", limit: "maxDepth" }
+      )
+    }))
+
+  it.effect("has no answer for JSON that needs no change, and makes nothing of garbage", () =>
+    Effect.gen(function*() {
+      assert.isUndefined(yield* recover("{\"zip\":\"1\"}", { schema: zip }))
+      assert.isUndefined(yield* recover("[1]"))
+      for (const text of ["{,}", "{", "[", "{:}"]) {
+        const recovered = yield* Effect.result(recover(text, { truncated: "close" }))
+        assert.isUndefined(Result.getOrUndefined(recovered), text)
+      }
+    }))
+
+  it.effect("asks the second engine about a text of two readings, and not where that is too long for it", () =>
+    Effect.gen(function*() {
+      const kinds = (text: string, maxRepairLength = 16_384) =>
+        Effect.map(
+          Effect.provideService(recover(text), Limits.Limits, { ...Limits.defaults, maxRepairLength }),
+          (recovered) => recovered!.edits!.map(({ kind }) => kind)
+        )
+      assert.notInclude(yield* kinds("{\"n\": 007}"), "ambiguous")
+      assert.include(yield* kinds("{\"n\": 007}", 5), "ambiguous")
+      assert.notInclude(yield* kinds("{\"n\": 7,}", 5), "ambiguous")
     }))
 })
 
@@ -188,6 +257,42 @@ describe("RepairText.parse", () => {
         repair: () => Effect.succeed(Option.some({ text: "{\"a\":1}" }))
       })
       assert.deepStrictEqual(parsed.edits, [{ kind: "custom", offset: 1, before: "a", after: "\"a\"" }])
+    }).pipe(run))
+
+  it.effect("takes a value in place of a text, and checks it like one", () =>
+    Effect.gen(function*() {
+      const parse = (value: unknown, schema?: InputSchema.InputSchema) =>
+        RepairText.parse("{bad", { schema, repair: () => Effect.succeed(Option.some({ value })) })
+      const city = InputSchema.make(Schema.Struct({ city: Schema.String }))
+      assert.deepStrictEqual(yield* parse({ city: "Oslo" }, city), {
+        value: { city: "Oslo" },
+        edits: [{ kind: "custom" }],
+        truncated: false
+      })
+      assert.include(yield* Effect.flip(parse({ city: 1 }, city)), { _tag: "SchemaMismatch" })
+      assert.include(yield* Effect.flip(parse({ at: () => 1 })), { _tag: "InvalidJson", reason: "not-json" })
+      assert.include(yield* Effect.flip(parse(JSON.parse("{\"__proto__\":1}"))), { reason: "forbidden-key" })
+      for (const nothing of [undefined, {}, [], ""]) {
+        assert.include(yield* Effect.flip(parse(nothing)), { _tag: "InvalidJson", offset: 1 })
+      }
+    }).pipe(run))
+
+  it.effect("hands its schema to the repair", () =>
+    Effect.gen(function*() {
+      const schema = InputSchema.make(Schema.Struct({ zip: Schema.String }))
+      const parsed = yield* RepairText.parse("{zip: 02134}", { schema, repair: RepairText.recovery() })
+      assert.deepStrictEqual(parsed.value, { zip: "02134" })
+      // JSON that does not fit is handed to it as well.
+      assert.deepStrictEqual(
+        (yield* RepairText.parse("{\"zip\": 2134}", { schema, repair: RepairText.recovery() })).value,
+        { zip: "2134" }
+      )
+    }).pipe(run))
+
+  it.effect("passes on why a text cannot be recovered", () =>
+    Effect.gen(function*() {
+      const failed = yield* Effect.flip(RepairText.parse("{\"a\": \"b", { repair: RepairText.recovery() }))
+      assert.include(failed, { _tag: "Unrecoverable", reason: "truncated" })
     }).pipe(run))
 
   it.effect("does not ask where the schema is at fault", () =>

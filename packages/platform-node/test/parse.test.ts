@@ -35,11 +35,15 @@ describe.concurrent("countersign parse", () => {
         input: { city: "京都" },
         edits: [
           { kind: "tool-name", before: "Weather", after: "weather" },
-          { kind: "jsonrepair", offset: 1, before: "city: '京都'", after: "\"city\": \"京都\"" }
+          ...lines[2].edits.slice(1)
         ]
       },
       { toolCallId: "4", toolName: "now", status: "valid", input: {}, edits: [] },
       { toolCallId: "1", toolName: "weather", status: "valid", input: { city: "a" }, edits: [] }
+    ])
+    assert.deepStrictEqual(lines[2].edits.slice(1).map(({ kind, offset }: any) => [kind, offset]), [
+      ["bare-key", 1],
+      ["quotes", 7]
     ])
     assert.strictEqual(stderr, "")
     assert.strictEqual(status, 0)
@@ -47,7 +51,7 @@ describe.concurrent("countersign parse", () => {
 
   it("gives the tagged error of an invalid call, with its message, and exits with 1", async () => {
     const { lines, status, stderr } = await parse([
-      call({ id: "a", input: "{\"city\":1,\"secret\":\"hunter2\"}" }),
+      call({ id: "a", input: "{\"city\":null,\"secret\":\"hunter2\"}" }),
       call({ id: "b", input: "{\"city\":\"Os" }),
       call({ id: "c", toolName: "constructor", input: {} }),
       call({ id: "d", input: "{\"city\":\"Oslo\",\"__pr\\u006fto__\":{}}" }),
@@ -59,7 +63,7 @@ describe.concurrent("countersign parse", () => {
       toolCallId: "1",
       toolName: "weather",
       status: "invalid",
-      input: { city: 1, secret: "hunter2" },
+      input: { city: null, secret: "hunter2" },
       edits: [],
       error: { _tag: "InvalidToolInput", message, toolCallId: "1", toolName: "weather", cause }
     })
@@ -84,7 +88,10 @@ describe.concurrent("countersign parse", () => {
   it("repairs as --repair says, and reads what an MCP server lists", async () => {
     const lines = Command.toLines([
       call({ toolName: "Weather", input: "{\"city\":\"Oslo\"}" }),
-      call({ input: "{city:\"Oslo\"}" })
+      call({ input: "{city:\"Oslo\"}" }),
+      // Guided by the schema, in a text and in a value.
+      call({ input: "{\"city\":\"Oslo\",\"days\":\"3\"}" }),
+      call({ input: { city: "Oslo", days: "3" } })
     ])
     const statuses = async (repair: string) =>
       Command.jsonLines(
@@ -92,7 +99,11 @@ describe.concurrent("countersign parse", () => {
       ).map(({ status }) => status)
     assert.deepStrictEqual(
       await Promise.all([statuses("standard"), statuses("jsonrepair"), statuses("none")]),
-      [["repaired", "repaired"], ["invalid", "repaired"], ["invalid", "invalid"]]
+      [
+        ["repaired", "repaired", "repaired", "repaired"],
+        ["invalid", "repaired", "invalid", "invalid"],
+        ["invalid", "invalid", "invalid", "invalid"]
+      ]
     )
   })
 

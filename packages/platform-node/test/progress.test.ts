@@ -6,7 +6,6 @@ import * as Sink from "effect/Sink"
 import * as Stdio from "effect/Stdio"
 import * as TestClock from "effect/testing/TestClock"
 import * as Progress from "../src/internal/cli/progress.ts"
-import { shownEdit } from "../src/internal/cli/shownEdit.ts"
 import * as Terminal from "../src/internal/cli/terminal.ts"
 
 /** What a program writes to a stderr and a stdout that may be terminals. */
@@ -89,10 +88,4 @@ describe("colours", () => {
       assert.isFalse(yield* canColor(true, { TERM: "dumb" }))
       assert.isFalse(yield* canColor(false, {}))
     }))
-
-  it("show an edit in red and green", () => {
-    const edit = { kind: "tool-name", before: "Write", after: "write" }
-    assert.strictEqual(shownEdit(edit, true), "tool-name: \u001b[31mWrite\u001b[0m -> \u001b[32mwrite\u001b[0m")
-    assert.strictEqual(shownEdit({ kind: "x", offset: 1, pointer: "/a" }, false), "x at 1 in /a")
-  })
 })

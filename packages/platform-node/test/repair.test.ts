@@ -9,12 +9,17 @@ const { "broken.json": broken, "schema.json": schema } = Command.files({
 }) as { readonly "schema.json": string; readonly "broken.json": string }
 
 describe.concurrent("countersign repair", () => {
-  it("writes the value to stdout and the edits to stderr", async () => {
-    assert.deepStrictEqual(await repair("\uFEFF{\n  city: '東京',\n}\n"), {
+  it("writes the value to stdout and the edits to stderr, with the spot of each", async () => {
+    const text = "\uFEFF{\n  city: '東京',\n}\n"
+    assert.deepStrictEqual(await repair(text, "--engine", "jsonrepair"), {
       status: 0,
       stdout: "{\"city\":\"東京\"}\n",
-      stderr: "jsonrepair at 4: city: '東京', -> \"city\": \"東京\"\n"
+      stderr: "jsonrepair at 2:3: city: '東京', -> \"city\": \"東京\"\n      city: '東京',\n      ^^^^^^^^^^^^^\n"
     })
+    const recovered = await repair(text)
+    assert.deepStrictEqual([recovered.status, recovered.stdout], [0, "{\"city\":\"東京\"}\n"])
+    assert.match(recovered.stderr, /^bare-key at 2:3.*\n {6}city: '東京',\n {6}\^\^\^\^\n/)
+    assert.match(recovered.stderr, /\ncomma at 2:13.*\n {6}city: '東京',\n {18}\^\n$/)
     assert.deepStrictEqual(await repair(" [1, {\"a\": null}] "), {
       status: 0,
       stdout: "[1,{\"a\":null}]\n",
@@ -23,21 +28,36 @@ describe.concurrent("countersign repair", () => {
   })
 
   it("escapes what a terminal would obey, and clips what is long", async () => {
-    const { stderr, stdout } = await repair(`['\u202e\n\t${"x".repeat(500)}']`)
-    assert.match(stderr, /^jsonrepair at 1: '\\u202e\\n\\tx+… \(505 characters\) -> "/)
-    // oxlint-disable-next-line no-control-regex
-    assert.notMatch(stderr.trimEnd(), /[\u0000-\u001f\u202e]/)
-    assert.isBelow(stderr.length, 400)
+    const text = `['\u202e\n\t${"x".repeat(500)}']`
+    const [{ stderr, stdout }, recovered] = await Promise.all([repair(text, "--engine", "jsonrepair"), repair(text)])
+    assert.match(stderr, /^jsonrepair at 1:2: '\\u202e\\n\\tx+… \(505 characters\) -> "/)
+    for (const shown of [stderr, recovered.stderr]) {
+      // oxlint-disable-next-line no-control-regex
+      assert.notMatch(shown.replaceAll("\n", ""), /[\u0000-\u001f\u202e]/)
+      for (const line of shown.split("\n")) assert.isBelow(line.length, 400)
+    }
     assert.strictEqual(JSON.parse(stdout)[0].length, 503)
+    assert.strictEqual(recovered.stdout, stdout)
+  })
+
+  it("shows a bounded number of edits", async () => {
+    const { stderr, stdout } = await repair(`{${Array.from({ length: 57 }, (_, index) => `k${index}: 1`).join(",")}}`)
+    assert.strictEqual(Object.keys(JSON.parse(stdout)).length, 57)
+    assert.strictEqual(stderr.split("\n").filter((line) => line.startsWith("bare-key")).length, 20)
+    assert.match(stderr, /\nand 37 more\n$/)
   })
 
   it("refuses what does not fit the schema", async () => {
-    const [fits, refused, unreadable] = await Promise.all([
+    const [fits, guided, refused, unreadable] = await Promise.all([
       repair("{city: 'Oslo'}", "--schema", schema),
+      repair("{city: 007}", "--schema", schema),
       repair("{town: 'Oslo'}", "--schema", schema),
       repair("{city: 'Oslo'}", "--schema", broken)
     ])
     assert.deepStrictEqual([fits.status, fits.stdout], [0, "{\"city\":\"Oslo\"}\n"])
+    // The schema says what a bare 007 is.
+    assert.deepStrictEqual([guided.status, guided.stdout], [0, "{\"city\":\"007\"}\n"])
+    assert.notInclude(guided.stderr, "ambiguous")
     assert.deepStrictEqual(refused, {
       status: 1,
       stdout: "",
@@ -49,15 +69,29 @@ describe.concurrent("countersign repair", () => {
 
   it("refuses a text that was cut off, unless told to close it", async () => {
     const text = "{\"city\": \"Os\n"
-    const [refused, closed] = await Promise.all([repair(text), repair(text, "--truncated", "close")])
-    assert.deepStrictEqual(refused, {
-      status: 1,
-      stdout: "",
-      stderr: "countersign: refused: the text was cut off. To close what is open in it, use --truncated close\n"
-    })
-    assert.deepStrictEqual([closed.status, closed.stdout], [0, "{\"city\":\"Os\"}\n"])
-    assert.include(closed.stderr, "jsonrepair at 12: (nothing) -> \"}\n")
-    assert.include(closed.stderr, "the text was cut off")
+    for (const engine of ["recovery", "jsonrepair"]) {
+      const [refused, closed] = await Promise.all([
+        repair(text, "--engine", engine),
+        repair(text, "--engine", engine, "--truncated", "close")
+      ])
+      assert.deepStrictEqual(refused, {
+        status: 1,
+        stdout: "",
+        stderr: "countersign: refused: the text was cut off. To close what is open in it, use --truncated close\n"
+      })
+      assert.deepStrictEqual([closed.status, closed.stdout], [0, "{\"city\":\"Os\"}\n"])
+      assert.match(closed.stderr, engine === "jsonrepair" ? /^jsonrepair at 1:13: / : /^\S+ \(lossy\) at 1:\d+/)
+      assert.include(closed.stderr, "the text was cut off")
+    }
+  })
+
+  it("says what it cannot recover, and shows where", async () => {
+    const { status, stderr, stdout } = await repair("{\n  \"city\": ,\n  \"days\": 3\n}\n")
+    assert.deepStrictEqual([status, stdout], [1, ""])
+    assert.match(
+      stderr,
+      /^countersign: refused: the key before character 12 has no value: give it one, .*\n {6}"city": ,\n {14}\^\n$/
+    )
   })
 
   it("refuses nothing, other bytes, and too much", async () => {
@@ -97,10 +131,14 @@ describe.concurrent("countersign repair --jsonl", () => {
         id: { a: 1 },
         status: "ok",
         value: { city: "京都" },
-        edits: [{ kind: "jsonrepair", offset: 1, before: "city: '京都'", after: "\"city\": \"京都\"" }],
+        edits: written[1].edits,
         truncated: false
       }
     ])
+    assert.deepStrictEqual(written[1].edits.map(({ kind, offset }: any) => [kind, offset]), [["bare-key", 1], [
+      "quotes",
+      7
+    ]])
     assert.deepStrictEqual(
       written.map(({ error, id, line, status }) => [id ?? line, status, error?._tag]),
       [
@@ -108,15 +146,18 @@ describe.concurrent("countersign repair --jsonl", () => {
         [{ a: 1 }, "ok", undefined],
         [3, "refused", "SchemaMismatch"],
         [4, "ok", undefined],
-        [5, "refused", "SchemaMismatch"],
-        [6, "refused", "InvalidJson"],
+        [5, "ok", undefined],
+        [6, "refused", "Unrecoverable"],
         [7, "refused", "InvalidLine"],
         [8, "refused", "InvalidLine"],
         [undefined, "refused", "UnsupportedSchema"],
         [10, "refused", "InvalidLine"]
       ]
     )
+    // The line's own schema takes a number there.
+    assert.deepStrictEqual(written[4].value, { city: 5 })
     assert.deepStrictEqual(Object.keys(written[2]), ["id", "status", "error"])
+    assert.include(written[5].error, { reason: "truncated", offset: 2 })
     assert.deepStrictEqual(output.stderr.split("\n").map((line) => line.split(":")[0]), [
       "line 7",
       "line 8",
@@ -124,6 +165,16 @@ describe.concurrent("countersign repair --jsonl", () => {
       ""
     ])
     assert.strictEqual(output.status, 1)
+  })
+
+  it("says of an edit that something may be lost", async () => {
+    const output = await Command.run(
+      ["repair", "--jsonl", "--truncated", "close"],
+      "{\"text\":\"{\\\"city\\\":\\\"Os\"}"
+    )
+    const [{ edits, truncated, value }] = Command.jsonLines(output)
+    assert.deepStrictEqual([value, truncated], [{ city: "Os" }, true])
+    assert.include(edits.map(({ risk }: any) => risk), "lossy")
   })
 
   it("exits with 0 where every line is fine", async () => {

@@ -48,7 +48,7 @@ describe("usage", () => {
     ["an unknown repair", ["parse", ...tools, "--repair", "x"], /--repair[^]*"standard" \| "jsonrepair" \| "none"/],
     ["no concurrency", ["parse", ...tools, "--concurrency", "0"], /--concurrency[^]*from 1 to 1024/],
     ["an unknown flag", ["parse", ...tools, "--limit", "1"], /--limit/],
-    ["an unknown engine", ["repair", "--engine", "magic"], /--engine[^]*jsonrepair/],
+    ["an unknown engine", ["repair", "--engine", "magic"], /--engine[^]*"recovery" \| "jsonrepair"/],
     ["a missing schema", ["repair", "--schema", "none.json"], /--schema .*none\.json: no such file/],
     ["a schema that is none", ["repair", "--schema", broken["list.json"]!], /list\.json: expected a JSON Schema/],
     ["a broken schema", ["repair", "--schema", broken["type.json"]!], /type\.json: Input schema cannot be checked: /]

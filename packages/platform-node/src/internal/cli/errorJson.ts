@@ -3,6 +3,7 @@ import { LedgerUnavailable } from "@countersign/core/ApprovalLedger"
 import { InvalidSignature } from "@countersign/core/ApprovalSigner"
 import { CryptoUnavailable } from "@countersign/core/Crypto"
 import { SchemaMismatch } from "@countersign/core/InputIssue"
+import { Unrecoverable } from "@countersign/core/JsonRecovery"
 import { UnsupportedSchema } from "@countersign/core/JsonSchemaValidator"
 import { InputLimitExceeded } from "@countersign/core/Limits"
 import { InvalidJson } from "@countersign/core/StrictJson"
@@ -16,6 +17,7 @@ const Reported = Schema.Union([
   ToolCallError.RefinementFailed,
   ToolCallError.ToolCallRefused,
   InvalidJson,
+  Unrecoverable,
   InputLimitExceeded,
   SchemaMismatch,
   UnsupportedSchema,

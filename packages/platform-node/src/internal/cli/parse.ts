@@ -23,7 +23,10 @@ const repairs = [
 const flags = {
   tools: ToolDefinitions.flag,
   repair: Flag.ChoiceWithValue("repair", repairs).pipe(
-    Flag.withDescription("How malformed calls are repaired: standard (the default) also corrects tool names"),
+    Flag.withDescription(
+      "How malformed calls are repaired: standard (the default) corrects the tool's name and recovers the arguments, guided by " +
+        "its schema; jsonrepair corrects syntax only"
+    ),
     Flag.withDefault(Repair.standard)
   ),
   concurrency: Concurrency.flag
@@ -59,8 +62,8 @@ export const parse = Command.make(
   Command.withDescription(
     "Reads tool calls from standard input, one JSON object a line: {\"toolCallId\",\"toolName\",\"input\"}, with an " +
       "\"id\" that is given back. Writes one line for each, in the same order: the call with its status (valid, repaired " +
-      "or invalid), the input that may run, every edit that repair made, and the error of an invalid call. Exits with 1 " +
-      "if a call is invalid."
+      "or invalid), the input that may run, every edit that repair made, and the error of an invalid call. An edit with a " +
+      "\"risk\" may not be what was meant. Exits with 1 if a call is invalid."
   ),
   Command.withExamples([{ command: "countersign parse --tools tools.json < calls.jsonl" }])
 )

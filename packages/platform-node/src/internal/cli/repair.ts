@@ -14,18 +14,19 @@ import { repairLines } from "./repairLines.ts"
 import { repairWhole } from "./repairWhole.ts"
 
 const engines = [
+  ["recovery", RepairText.recovery],
   ["jsonrepair", RepairText.jsonrepair]
 ] as const
 
 const flags = {
   schema: Flag.Path("schema").pipe(
     Flag.withMetavar("<file>"),
-    Flag.withDescription("A JSON Schema that the repaired value has to fit"),
+    Flag.withDescription("A JSON Schema that the repaired value has to fit; it guides recovery"),
     Flag.optional
   ),
   engine: Flag.ChoiceWithValue("engine", engines).pipe(
-    Flag.withDescription("What repairs: jsonrepair (the default)"),
-    Flag.withDefault(RepairText.jsonrepair)
+    Flag.withDescription("What repairs: recovery (the default), or the npm package jsonrepair behind bounds"),
+    Flag.withDefault(RepairText.recovery)
   ),
   truncated: Flag.Literals("truncated", ["refuse", "close"]).pipe(
     Flag.withDescription("What to do with a text that was cut off: refuse it (the default), or close what is open"),
@@ -63,7 +64,8 @@ export const repair = Command.make(
 ).pipe(
   Command.withShortDescription("Repair JSON that is malformed"),
   Command.withDescription(
-    "Reads one text from standard input and writes the repaired JSON value on one line; every edit is shown on stderr. " +
+    "Reads one text from standard input and writes the repaired JSON value on one line. The edits are shown on stderr, each " +
+      "with the spot in the text; one that is marked ambiguous or lossy may not be what was meant. " +
       "With --jsonl, reads one JSON object a line: {\"id\",\"text\",\"schema\"}, and writes one for each, in the same " +
       "order: {\"id\",\"status\",\"value\",\"edits\",\"truncated\"}, status ok or refused, with the error of a refused one. " +
       "Exits with 1 if a text is refused."

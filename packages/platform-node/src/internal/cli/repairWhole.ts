@@ -7,7 +7,8 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { CommandFailed } from "./commandFailed.ts"
 import type { Reported } from "./errorJson.ts"
-import { shownEdit } from "./shownEdit.ts"
+import { shownEdits } from "./shownEdits.ts"
+import { indented, spotOf } from "./spot.ts"
 import * as StandardInput from "./standardInput.ts"
 import * as StandardOutput from "./standardOutput.ts"
 import * as Terminal from "./terminal.ts"
@@ -34,15 +35,23 @@ export const repairWhole = Effect.fnUntraced(function*<E extends Reported, R>({ 
       return yield* refuse(
         Option.isSome(closed)
           ? "the text was cut off. To close what is open in it, use --truncated close"
-          : error.message
+          : withSpot(error, text)
       )
     })
   )
   const colors = yield* Terminal.canColor
-  for (const edit of repaired.edits) yield* Console.error(shownEdit(edit, colors))
+  for (const shown of shownEdits(repaired.edits, text, colors)) yield* Console.error(shown)
   if (repaired.truncated) yield* Console.error("the text was cut off: what was open has been closed")
   yield* StandardOutput.write(Stream.make(`${JSON.stringify(repaired.value)}\n`))
 })
+
+/** What is wrong, and where in the text, if that is known. */
+const withSpot = (error: Reported, text: string): string => {
+  const offset = error._tag === "InvalidJson" || error._tag === "Unrecoverable" ? error.offset : undefined
+  if (offset === undefined) return error.message
+  const { excerpt, mark } = spotOf(text, offset, 1)
+  return [error.message, indented(excerpt), indented(mark)].join("\n")
+}
 
 const readText = Effect.gen(function*() {
   const { maxInputLength } = yield* Limits

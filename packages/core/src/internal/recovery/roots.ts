@@ -1,0 +1,118 @@
+/**
+ * The values at the top of a text: past prose, fences, tags and tokens, one or several.
+ */
+import { endOfComment, isQuote, skipSpaces } from "./characters.ts"
+import type { EditLog } from "./editLog.ts"
+import { looseKeyAhead } from "./follow.ts"
+import { takes, Type } from "./place.ts"
+import { opensString } from "./rawText.ts"
+import { makeReader, type Read, type ReadOptions } from "./reader.ts"
+import { Refused } from "./refused.ts"
+
+/** @internal */
+export interface Root extends Read {
+  readonly start: number
+}
+
+type ReadRoot = (start: number, unopened?: "{" | "[") => Root
+
+// Where a value may begin among prose.
+const rootStart =
+  /[{｛](?=\s*(?:["'`“‘}]|[\p{L}_$][\p{L}\p{N}_$-]{0,64}["']?\s{0,16}[:：=]|\/[/*]|,|$))|[[［](?=\s*(?:["'`“‘{[\]\d.+-]|true|false|null|True|False|None))/gu
+const bracketsInProse = /^\[[\p{L}\d .:_-]{1,64}\][ \t:]*[^\s,\]}]/u
+const leadingTag = /\s*(?:\[\/?[A-Z][A-Z_]*\]|<think(?:ing)?>[^]*?<\/think(?:ing)?>|<\|[^|<>]{1,64}\|>)\s*/y
+const fence = /(?:^|\n)[ \t]*(?:```+|~~~+)[^\n`]*\n/g
+const keyInProse = /["'”’]\s{0,16}[:：]/
+const firstItem = /^"(?:[^"\\]|\\.)*"\s*,/
+const firstKey = /^"([^"\\\n]{1,128})"\s{0,16}[:：]/
+const bareMembers = /^["']?\s*[:=]\s*(?:["'\d[-]|[\w./-]+\s*[,}\n]).*\}\s*$/s
+
+/**
+ * Where the text goes on at `from`, after what a chat template may put there, and comments.
+ *
+ * @internal
+ */
+export const skipTags = (text: string, from: number): number => {
+  let start = skipSpaces(text, from)
+  for (let before = -1; before !== start;) {
+    before = start
+    leadingTag.lastIndex = start
+    if (leadingTag.test(text)) start = leadingTag.lastIndex
+    start = skipSpaces(text, endOfComment(text, start))
+  }
+  return start
+}
+
+/**
+ * Every value from `start` on.
+ *
+ * @internal
+ */
+export const readRoots = (text: string, start: number, edits: EditLog, options: ReadOptions): ReadonlyArray<Root> => {
+  const reader = makeReader(text, edits, options)
+  if (!options.isJson) skipped(edits, text, 0, start)
+  const read: ReadRoot = (at, unopened) => ({ ...reader(at, unopened), start: at })
+  const roots = [options.isJson ? read(start) : readFirst(text, start, edits, options, read)]
+  for (;;) {
+    const { end } = roots[roots.length - 1]!
+    const from = skipTags(text, end)
+    skipped(edits, text, end, from)
+    if (from >= text.length) return roots
+    const next = "{[".includes(text[from]!) ? from : nextRoot(text, from)
+    if (next !== from) {
+      const between = text.slice(from, next)
+      if (keyInProse.test(between) || roots[0]!.start === start && /^,(?!\s*$)/.test(between)) {
+        throw new Refused("garbage", from)
+      }
+      edits.add(/^[\s}\])]*$/.test(between) ? "surplus-close" : "prose", from, undefined, between.trim(), "")
+    }
+    if (next === undefined) return roots
+    roots.push(read(next))
+  }
+}
+
+const skipped = (edits: EditLog, text: string, from: number, to: number): void => {
+  const start = skipSpaces(text, from)
+  if (start < to) edits.add("prose", start, undefined, text.slice(start, to), "")
+}
+
+const readFirst = (text: string, start: number, edits: EditLog, { place }: ReadOptions, read: ReadRoot): Root => {
+  const head = text.slice(start, start + 256)
+  if (/^[{[(｛［]/.test(head) && !bracketsInProse.test(head)) return read(start)
+  const key = looseKeyAhead(text, start) ?? firstKey.exec(head)?.[1]
+  if (key !== undefined) {
+    const isKey = isQuote(text.charCodeAt(start))
+      ? takes(place, Type.object)
+      : place.members?.has(key) === true || bareMembers.test(text.slice(start + key.length))
+    if (isKey) return read(start, "{")
+  }
+  const last = text[text.trimEnd().length - 1]
+  if (last === "]" && firstItem.test(head)) return read(start, "[")
+  if (/^["'`][{[]/.test(head) && last === head[0]) {
+    edits.add("quotes", start, undefined, head[0], "")
+    return read(start + 1)
+  }
+  if (opensString(text, start)) return read(start)
+  const first = nextRoot(text, afterFence(text, start))
+  if (first === undefined) throw new Refused("no-json", start)
+  edits.add("prose", start, undefined, text.slice(start, first), "")
+  return read(first)
+}
+
+/**
+ * The beginning of the first code fence that holds a value, `start` where there is none.
+ *
+ * @internal
+ */
+export const afterFence = (text: string, start: number): number => {
+  fence.lastIndex = start === 0 ? 0 : start - 1
+  while (fence.test(text)) {
+    if ("{[｛［".includes(text[skipSpaces(text, fence.lastIndex)] ?? " ")) return fence.lastIndex
+  }
+  return start
+}
+
+const nextRoot = (text: string, from: number): number | undefined => {
+  rootStart.lastIndex = from
+  return rootStart.exec(text)?.index
+}
