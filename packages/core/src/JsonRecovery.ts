@@ -35,13 +35,15 @@ import * as StrictJson from "./StrictJson.ts"
  * @category errors
  * @since 0.1.0
  */
-export class Unrecoverable extends Schema.TaggedError<Unrecoverable>("@countersign/core/JsonRecovery/Unrecoverable")(
-  "Unrecoverable",
-  {
-    reason: Schema.Literals(reasons),
-    offset: Schema.Number
-  }
-) {
+export class Unrecoverable
+  extends /* @__PURE__ */ Schema.TaggedError<Unrecoverable>("@countersign/core/JsonRecovery/Unrecoverable")(
+    "Unrecoverable",
+    {
+      reason: Schema.Literals(reasons),
+      offset: Schema.Number
+    }
+  )
+{
   override get message(): string {
     return advice[this.reason].replace("#", `character ${this.offset}`)
   }

@@ -315,7 +315,7 @@ const isObject = (value: unknown): value is object =>
  * @category repairing
  * @since 0.1.0
  */
-export const coerce: Repair = Effect.fnUntraced(function*({ error, inputSchema, toolCall }) {
+export const coerce: Repair = /* @__PURE__ */ Effect.fnUntraced(function*({ error, inputSchema, toolCall }) {
   const { input, toolName } = toolCall
   if (typeof input === "string" || error._tag !== "InvalidToolInput" || error.cause._tag !== "SchemaMismatch") {
     return Option.none()

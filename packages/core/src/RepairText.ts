@@ -173,7 +173,7 @@ export interface Parsed<A> {
  * @category parsing
  * @since 0.1.0
  */
-export const parse = Effect.fnUntraced(function*<A = unknown, E = never, R = never>(
+export const parse = /* @__PURE__ */ Effect.fnUntraced(function*<A = unknown, E = never, R = never>(
   text: string,
   options: {
     readonly schema?: InputSchema<A> | undefined

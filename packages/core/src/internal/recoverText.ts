@@ -25,7 +25,7 @@ export interface RecoverTextOptions {
  *
  * @internal
  */
-export const recoverText = Effect.fnUntraced(function*(
+export const recoverText = /* @__PURE__ */ Effect.fnUntraced(function*(
   text: string,
   options: RecoverTextOptions
 ): Effect.fn.Return<

@@ -24,8 +24,9 @@ export const follow = (text: string, offset: number, frame: Frame | undefined, i
   let code = punctuation(text.charCodeAt(at))
   let open = frame
   let isClosed = false
-  for (; isCloser(code); code = punctuation(text.charCodeAt(at))) {
-    if (open !== undefined && open.closer !== code) return isStrict ? Fit.none : Fit.weak
+  for (let closed = 0; isCloser(code); code = punctuation(text.charCodeAt(at))) {
+    const isOther = open !== undefined && open.closer !== code
+    if (isOther || ++closed > maxClosers) return isStrict ? Fit.none : Fit.weak
     open = open?.parent
     isClosed = true
     at = skip(text, at + 1)
@@ -54,6 +55,9 @@ export const follow = (text: string, offset: number, frame: Frame | undefined, i
   scalarAhead.lastIndex = at
   return hasSpace && (isQuote(code) || scalarAhead.test(text)) || code === 0x3a ? Fit.weak : Fit.none
 }
+
+/** How many closing brackets are looked past. */
+const maxClosers = 64
 
 /** How well it follows a comma after a value of `frame`. */
 const followComma = (text: string, at: number, frame: Frame, isStrict: boolean): number => {

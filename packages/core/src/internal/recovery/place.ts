@@ -190,8 +190,12 @@ export const patternOf = (source: unknown, flags: string): RegExp | undefined =>
 
 type Combine = (places: ReadonlyArray<Place>) => Place
 
+/** A place that is left as it is stays the same place, so that a schema which refers to itself has an end. */
 const combined = (places: ReadonlyArray<Place>, combine: Combine): Place => {
-  const distinct = [...new Set(places)]
+  const all = new Set(places)
+  if (combine === unite && all.has(anywhere)) return anywhere
+  all.delete(anywhere)
+  const distinct = [...all]
   return distinct.length > 1 ? lazily(() => combine(distinct)) : distinct[0] ?? anywhere
 }
 

@@ -361,7 +361,9 @@ export const makeReader = (
   /** Two closing brackets come in the wrong order, the first is one too many, or lacks one before it: what follows says which. */
   const closeBoth = (frame: Frame, next: number): void => {
     const outer = frame.parent!.parent
-    const rest = onlyClosers.exec(text.slice(next + 1))?.[0].replace(/\s/g, "").length
+    const rest = text.length - next > maxTail
+      ? undefined
+      : onlyClosers.exec(text.slice(next + 1))?.[0].replace(/\s/g, "").length
     const isEven = rest === (outer?.depth ?? 0)
     const isSwapped = isEven || follow(text, next + 1, outer, true) === Fit.strong
     const isSurplus = follow(text, next + 1, frame.parent, true) === Fit.strong
@@ -523,15 +525,22 @@ export const makeReader = (
     let start = at + 1
     let code = text.charCodeAt(start)
     while (code === 0x20 || code === 0x0a) code = text.charCodeAt(++start)
-    if (top?.isList !== false) return code === 0x22
-    const quote = code === 0x22 || code === 0x27 ? code : 0
-    let end = quote === 0 ? start : start + 1
-    for (code = text.charCodeAt(end); quote === 0 ? isWordCode(code) : code !== quote; code = text.charCodeAt(++end)) {
-      if (code === 0x5c || end >= limit) return false
-    }
-    const colon = quote === 0 ? end : end + 1
-    if (end === start || text.charCodeAt(colon) !== 0x3a || quote === 0 && text.charCodeAt(colon + 1) !== 0x20) {
-      return false
+    return top?.isList === false ? isKeyAt(start) : code === 0x22
+  }
+
+  /** Whether a key stands here that needs no second look, with its colon. */
+  const isKeyAt = (start: number): boolean => {
+    const quote = text.charCodeAt(start)
+    let end = start
+    if (quote === 0x22 || quote === 0x27) {
+      for (let code = text.charCodeAt(++end); code !== quote; code = text.charCodeAt(++end)) {
+        // Also at the end of the text, which has no code.
+        if (!(code >= 0x20) || code === 0x5c) return false
+      }
+      if (text.charCodeAt(end + 1) !== 0x3a) return false
+    } else {
+      while (isWordCode(text.charCodeAt(end))) end++
+      if (end === start || text.charCodeAt(end) !== 0x3a || text.charCodeAt(end + 1) !== 0x20) return false
     }
     keyStart = start
     keyEnd = end
@@ -738,7 +747,7 @@ export const makeReader = (
     const frame = top!
     const at = offset
     const first = text.charCodeAt(at)
-    if (at === keyStart) {
+    if (at === keyStart || isKeyAt(at)) {
       const isQuoted = first === 0x22 || first === 0x27
       const name = keyText(isQuoted ? at + 1 : at, keyEnd)
       offset = isQuoted ? keyEnd + 1 : keyEnd
@@ -793,8 +802,9 @@ export const makeReader = (
     if (length > 32 || length === 0) return text.slice(start, end)
     const slot = (length * 7 + text.charCodeAt(start) * 3 + text.charCodeAt(end - 1)) & 0xff
     const known = names[slot]
-    if (known !== undefined && known.length === length && text.startsWith(known, start)) return known
-    return names[slot] = text.slice(start, end)
+    return known !== undefined && known.length === length && isAt(text, start, known)
+      ? known
+      : names[slot] = text.slice(start, end)
   }
 
   const quotedKey = (closers: string): void => {
@@ -811,7 +821,7 @@ export const makeReader = (
       } else if (quote === 0x27 && code !== 0x27) {
         continue
       } else if (isPlain ? code === 0x22 || code === 0x201d && !options.isJson : closers.includes(text[end]!)) {
-        if (text.charCodeAt(end + 1) === 0x3a || options.isJson || canEndKey(end + 1)) break
+        if (options.isJson || canEndKey(end + 1)) break
         if (code === 0x22 && isPlain) return unclosedKey(at, end)
       }
     }
@@ -936,6 +946,17 @@ export const makeReader = (
 }
 
 const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
+
+/** As `startsWith`, which costs more for a few characters. */
+const isAt = (text: string, start: number, word: string): boolean => {
+  for (let at = 0; at < word.length; at++) {
+    if (text.charCodeAt(start + at) !== word.charCodeAt(at)) return false
+  }
+  return true
+}
+
+/** How long the end of a text is in which brackets are counted. */
+const maxTail = 512
 
 const onlyClosers = /^[\s}\])]*$/
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/

@@ -79,6 +79,12 @@ const skipped = (edits: EditLog, text: string, from: number, to: number): void =
 const readFirst = (text: string, start: number, edits: EditLog, { place }: ReadOptions, read: ReadRoot): Root => {
   const head = text.slice(start, start + 256)
   if (/^[{[(｛［]/.test(head) && !bracketsInProse.test(head)) return read(start)
+  const next = skipSpaces(text, start + 2)
+  if (head.startsWith("\"\"") && "{[".includes(text[next] ?? " ")) {
+    // The empty string that some providers send first.
+    edits.add("documents", start, undefined, "\"\"", "")
+    return read(next)
+  }
   const key = looseKeyAhead(text, start) ?? firstKey.exec(head)?.[1]
   if (key !== undefined) {
     const isKey = isQuote(text.charCodeAt(start))

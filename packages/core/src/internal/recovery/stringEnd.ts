@@ -25,7 +25,9 @@ export interface StringEnd {
 }
 
 /** By code, the characters that say nothing about the end of a string. */
-const isOrdinary = new Uint8Array(0x80).map((_, code) => "\"'`\\{}[]()\n".includes(String.fromCharCode(code)) ? 0 : 1)
+const isOrdinary = /* @__PURE__ */ new Uint8Array(0x80).map((_, code) =>
+  "\"'`\\{}[]()\n".includes(String.fromCharCode(code)) ? 0 : 1
+)
 
 /** How long a path of Windows is looked for. */
 const maxPath = 512
