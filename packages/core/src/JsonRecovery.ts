@@ -127,26 +127,33 @@ export const recover = (
       new Limits.InputLimitExceeded({ limit: "maxInputLength", max: limits.maxInputLength, size: text.length })
     )
   }
-  const isJson = isStrict(text)
-  if (isJson && options?.schema === undefined) {
-    return Result.mapBoth(StrictJson.parse(text, { limits }), {
-      onFailure: (error) => error._tag === "InvalidJson" ? unrecoverable(error) : error,
-      onSuccess: (parsed) => ({ ...parsed, truncated: false })
+  const read = (isJson: boolean): Result.Result<Recovered, Unrecoverable | Limits.InputLimitExceeded> => {
+    const readAs = (prefersOther: boolean): ReadDocument =>
+      readDocument(text, { ...documentOptions(options, limits), isJson, prefersOther })
+    return refusing(limits, () => {
+      const { edits, isForked, truncatedAt, value } = readAs(false)
+      return {
+        value,
+        edits,
+        truncated: truncatedAt !== undefined,
+        ...truncatedAt === undefined ? undefined : { truncatedAt },
+        ...isForked ? { alternative: readAs(true).value } : undefined
+      }
     })
   }
-  const read = (prefersOther: boolean): ReadDocument =>
-    readDocument(text, { ...documentOptions(options, limits), isJson, prefersOther })
-  return refusing(limits, () => {
-    const first = read(false)
-    const { edits, isForked, truncatedAt, value } = first
-    return {
-      value,
-      edits,
-      truncated: truncatedAt !== undefined,
-      ...truncatedAt === undefined ? undefined : { truncatedAt },
-      ...isForked ? { alternative: read(true).value } : undefined
-    }
-  })
+  const isJson = options?.schema !== undefined || !/^\s*[{[]/.test(text) ? isStrict(text) : undefined
+  if (options?.schema !== undefined) return read(isJson === true)
+  // JSON is read like everything else, and then needs no edits; to ask JSON.parse first would cost more than a short text.
+  const recovered = isJson === true ? undefined : read(false)
+  if (
+    recovered !== undefined && Result.isSuccess(recovered) &&
+    recovered.success.edits.some(({ kind }) => kind !== "escape")
+  ) return recovered
+  const parsed = StrictJson.parse(text, { limits })
+  if (Result.isSuccess(parsed)) return Result.succeed({ ...parsed.success, truncated: false })
+  const error = parsed.failure
+  if (error._tag === "InputLimitExceeded") return Result.fail(error)
+  return error.reason === "syntax" && recovered !== undefined ? recovered : Result.fail(unrecoverable(error))
 }
 
 /**

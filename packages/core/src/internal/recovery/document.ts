@@ -4,6 +4,7 @@
 import type { Edit } from "../../Edit.ts"
 import { toPointer } from "../../InputIssue.ts"
 import { getOwn } from "../ownProperty.ts"
+import { trimEnd } from "./characters.ts"
 import { choose, isEmpty } from "./choose.ts"
 import { coerce } from "./coerce.ts"
 import { EditLog } from "./editLog.ts"
@@ -156,15 +157,21 @@ const decode = (text: string, options: DocumentOptions): ReadDocument | undefine
   }
 }
 
+const objectStart = /^\{\s*["}]/
+const objectEnd = /["\d\]}{el]\s*\}\s*$|^\s*\}\s*$/
+
 /**
  * Whether a text is JSON.
  *
  * @internal
  */
 export const isStrict = (text: string): boolean => {
-  const last = text.charCodeAt(text.length - 1)
-  // Most texts that were cut off cost no second look.
-  if (text.startsWith("{") && last > 0x20 && last !== 0x7d) return false
+  // A failure of JSON.parse costs more than a short text: most of what is no JSON shows it at one of its ends.
+  if (
+    text.startsWith("{") && !(objectStart.test(text) && objectEnd.test(text.slice(trimEnd(text, 0, text.length) - 64)))
+  ) {
+    return false
+  }
   try {
     JSON.parse(text)
     return true

@@ -6,7 +6,7 @@ import { escapeToken } from "effect/JsonPointer"
 import type { Edit } from "../../Edit.ts"
 import type { Frame } from "./frame.ts"
 
-const maxEdits = 1000
+const maxEdits = 100
 const maxExcerpt = 1000
 
 /** @internal */

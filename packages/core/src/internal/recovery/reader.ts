@@ -22,8 +22,7 @@ import type { EditLog } from "./editLog.ts"
 import { type Content, decode, literally, withoutHalfEscape } from "./escapes.ts"
 import { Fit, follow, keyAhead } from "./follow.ts"
 import { expects, findObject, type Frame } from "./frame.ts"
-import { itemAt, memberAt } from "./place.ts"
-import { anywhere, type Place, takes, Type } from "./place.ts"
+import { anywhere, itemAt, memberAt, type Place, takes, Type, typeOf } from "./place.ts"
 import { type Reason, Refused, TooDeep } from "./refused.ts"
 import { endBeforeClosers, findStringEnd } from "./stringEnd.ts"
 
@@ -116,7 +115,7 @@ export const makeReader = (
       skip()
       if (offset >= limit) finish()
       else if (state === State.value) value()
-      else if (state === State.key) member()
+      else if (state === State.key) members()
       else next()
     } while (top !== undefined || state !== State.after)
     return { value: root, end: offset, truncatedAt, isForked: forked !== undefined }
@@ -742,6 +741,75 @@ export const makeReader = (
     isOpenEnded = true
   }
 
+  const members = (): void => {
+    const frame = top!
+    const at = offset
+    if (!options.isJson && texts === 0) plainMembers(frame)
+    if (offset === at) member()
+  }
+
+  /** Reads members that need no second look, for as long as they come: most of most texts. What is doubtful is left as it stands. */
+  const plainMembers = (frame: Frame): void => {
+    const { place, target } = frame
+    for (let at = offset; at === keyStart || isKeyAt(at);) {
+      const first = text.charCodeAt(at)
+      const isQuoted = first === 0x22 || first === 0x27
+      const key = keyText(isQuoted ? at + 1 : at, keyEnd)
+      if (key === "__proto__" || key === "constructor" || Object.hasOwn(target, key)) return
+      if (place.isClosed && place.members?.has(key) === false) return
+      const here = place === anywhere ? place : memberAt(place, key)
+      const afterKey = isQuoted ? keyEnd + 1 : keyEnd
+      const start = skipPlain(text, afterKey + 1)
+      const code = text.charCodeAt(start)
+      let end = start
+      let value: unknown
+      let hasEscapes = false
+      if (code === 0x22 || code === 0x27) {
+        for (let char = text.charCodeAt(++end); char !== code; char = text.charCodeAt(++end)) {
+          if (!(char >= 0x20) || end - start > maxNear) return
+          if (char === 0x5c) {
+            hasEscapes = true
+            end++
+          }
+        }
+        end++
+        const isEnd = isKeyNext(end) || end > start + 2 && follow(text, end, frame, false) !== Fit.none
+        if (!isEnd) return
+        value = text.slice(start + 1, end - 1)
+      } else if (isDigit(code)) {
+        let number = 0
+        for (let char = code; isDigit(char); char = text.charCodeAt(++end)) number = number * 10 + char - 0x30
+        if (end - start > 15 || code === 0x30 && end > start + 1) return
+        value = number
+      } else {
+        const name = literalNames.get(code)
+        if (name === undefined || !isAt(text, start, name)) return
+        end += name.length
+        value = literal(name)
+      }
+      if (here !== anywhere && !(takes(here, typeOf(value)) && here.pattern === undefined && !here.isRegex)) return
+
+      const next = text.charCodeAt(end)
+      const isText = typeof value === "string"
+      if (next === 0x2c ? !isText && isDigit(text.charCodeAt(end + 1)) : !isText && next !== 0x7d) return
+      frame.key = key
+      frame.firstKey ??= key
+      if (first !== 0x22) edit(isQuoted ? "quotes" : "bare-key", at, text.slice(at, afterKey))
+      if (code === 0x27) edit("quotes", start, text.slice(start, end))
+      if (code < 0x5b && literalNames.has(code)) edit("literal", start, text.slice(start, end), String(value))
+      target[key as never] = (hasEscapes ? content(value as string, start) : value) as never
+      offset = end
+      state = State.after
+      comma = -1
+      lastString = isText ? start : -1
+      isOpenEnded = !isText
+      if (next !== 0x2c) return
+      comma = offset++
+      state = State.key
+      offset = at = skipPlain(text, offset)
+    }
+  }
+
   /** A key stands here, or the end of the object. */
   const member = (): void => {
     const frame = top!
@@ -957,6 +1025,17 @@ const isAt = (text: string, start: number, word: string): boolean => {
 
 /** How long the end of a text is in which brackets are counted. */
 const maxTail = 512
+
+const literalNames: ReadonlyMap<number, string> = new Map(
+  ["true", "false", "null", "True", "False", "None"].map((name) => [name.charCodeAt(0), name])
+)
+
+const skipPlain = (text: string, at: number): number => {
+  for (let code = text.charCodeAt(at); code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;) {
+    code = text.charCodeAt(++at)
+  }
+  return at
+}
 
 const onlyClosers = /^[\s}\])]*$/
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/

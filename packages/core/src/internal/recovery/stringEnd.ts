@@ -42,6 +42,8 @@ export const findStringEnd = (text: string, start: number, frame: Frame | undefi
   const closers = closersOf(opener)!
   const from = start + 1
   const isObject = frame?.isList === false
+  const isCloserHere = (code: number): boolean =>
+    opener < 0x80 ? code === opener : closers.includes(String.fromCharCode(code))
   let innerQuotes = 0
   let isInnerOpen = false
   let hasInnerQuotes = false
@@ -63,35 +65,36 @@ export const findStringEnd = (text: string, start: number, frame: Frame | undefi
   for (let at = from; at < text.length; at++) {
     const code = text.charCodeAt(at)
     if (code < 0x80 ? isOrdinary[code] === 1 : closersOf(code) === undefined && code !== 0xbb) continue
-    const char = text[at]!
     if (code === 0x5c) {
       at++
-      if (backslash === undefined && mayEndAt(text.charCodeAt(at + 1)) && closers.includes(text[at] ?? " ")) {
-        if (
-          follow(text, at + 1, frame, true) === Fit.strong && isUnescaped(text.slice(Math.max(from, at - maxPath), at))
-        ) backslash = at
+      if (backslash === undefined && isCloserHere(text.charCodeAt(at)) && mayEndAt(text.charCodeAt(at + 1))) {
+        const isStrong = follow(text, at + 1, frame, true) === Fit.strong
+        if (isStrong && isUnescaped(text.slice(Math.max(from, at - maxPath), at))) backslash = at
       }
       continue
     }
-    if (!closers.includes(char)) {
-      if ("{[(".includes(char)) {
+    if (!isCloserHere(code)) {
+      if (code === 0x7b || code === 0x5b || code === 0x28) {
         depth++
         hasOpener = true
-      } else if (isCloser(char.charCodeAt(0))) {
+      } else if (isCloser(code)) {
         hasSurplus ||= depth === 0
         depth--
-      } else if (char === "\n" && innerQuotes === 0 && !hasOpener && at > from) {
+      } else if (innerQuotes > 0) {
+        continue
+      } else if (code === 0x0a && !hasOpener && at > from) {
         // The end of the line may be the end of the string.
         if (follow(text, at, frame, true) === Fit.strong) return ended(trimComma(text, from, at), at, "unquoted")
         at = skipSpaces(text, at) - 1
-      }
-      // A typographic quote may close what a plain one opened.
-      isTypographic ||= char === "“" || char === "„"
-      if (char === "”" && !isTypographic && innerQuotes === 0 && follow(text, at + 1, frame, true) === Fit.strong) {
-        if (skipSpaces(text, at + 1) < text.length) return ended(at, at + 1, "closed")
+      } else if (code === 0x201c || code === 0x201e) {
+        isTypographic = true
+      } else if (code === 0x201d && !isTypographic && skipSpaces(text, at + 1) < text.length) {
+        // A typographic quote may close what a plain one opened.
+        if (follow(text, at + 1, frame, true) === Fit.strong) return ended(at, at + 1, "closed")
       }
       continue
     }
+    const char = text[at]!
     const before = at > from ? text[at - 1]! : " "
     const after = text[at + 1] ?? " "
     if (char === "'" || char === "’") {
