@@ -70,6 +70,15 @@ const literals: ReadonlyMap<string, boolean | null> = new Map<string, boolean | 
 ])
 
 /**
+ * By the code of its first letter, the name of a literal of JSON or Python.
+ *
+ * @internal
+ */
+export const literalNames: ReadonlyMap<number, string> = new Map(
+  ["true", "false", "null", "True", "False", "None"].map((name) => [name.charCodeAt(0), name])
+)
+
+/**
  * The value of a literal of JSON, Python or JavaScript.
  *
  * @internal

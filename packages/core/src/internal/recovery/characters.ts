@@ -20,6 +20,33 @@ export const skipSpaces = (text: string, at: number): number => {
 }
 
 /**
+ * The offset of the first character from `at` on that is no space of JSON.
+ *
+ * @internal
+ */
+export const skipLines = (text: string, at: number): number => {
+  for (let code = text.charCodeAt(at); code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;) {
+    code = text.charCodeAt(++at)
+  }
+  return at
+}
+
+/**
+ * As `startsWith`, which costs more for a few characters.
+ *
+ * @internal
+ */
+export const isAt = (text: string, start: number, word: string): boolean => {
+  for (let at = 0; at < word.length; at++) {
+    if (text.charCodeAt(start + at) !== word.charCodeAt(at)) return false
+  }
+  return true
+}
+
+/** @internal */
+export const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
+
+/**
  * The end of what stands between `start` and `end`, without the spaces there.
  *
  * @internal

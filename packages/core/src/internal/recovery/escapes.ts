@@ -57,6 +57,16 @@ export const decode = (raw: string, hasQuotes = false): Content => {
   return /\\[bf]/.test(raw) ? { text: literal, other: text, kind: "escape" } : { text, other: literal, kind: "escape" }
 }
 
+// oxlint-disable-next-line no-control-regex
+const control = /[\0-\u001f]/
+
+/**
+ * Whether a text holds a character that JSON has only as an escape.
+ *
+ * @internal
+ */
+export const hasControl = (text: string): boolean => control.test(text)
+
 /**
  * The content with every backslash meant as one, except before a quote and before a backslash.
  *

@@ -4,27 +4,39 @@
  */
 import type { Edit } from "../../Edit.ts"
 import { numberLoss } from "../jsonReader.ts"
-import { endOfThousands, endsNumber, findBareEnd, hasLeadingZero, literal, literalFrom, number } from "./bareText.ts"
+import {
+  endOfThousands,
+  endsNumber,
+  findBareEnd,
+  hasLeadingZero,
+  literal,
+  literalFrom,
+  literalNames,
+  number
+} from "./bareText.ts"
 import {
   closersOf,
   endOfComment,
+  isAt,
   isCloser,
   isComment,
+  isDigit,
   isEscapedSpace,
   isQuote,
   isSpace,
   isWordCode,
   punctuation,
+  skipLines,
   skipSpaces,
   trimEnd
 } from "./characters.ts"
 import type { EditLog } from "./editLog.ts"
-import { type Content, decode, literally, withoutHalfEscape } from "./escapes.ts"
+import { type Content, decode, hasControl, literally, withoutHalfEscape } from "./escapes.ts"
 import { Fit, follow, keyAhead } from "./follow.ts"
 import { expects, findObject, type Frame } from "./frame.ts"
 import { anywhere, itemAt, memberAt, type Place, takes, Type, typeOf } from "./place.ts"
 import { type Reason, Refused, TooDeep } from "./refused.ts"
-import { endBeforeClosers, findStringEnd } from "./stringEnd.ts"
+import { endBeforeClosers, endOfQuotes, findStringEnd } from "./stringEnd.ts"
 
 /** @internal */
 export interface ReadOptions {
@@ -514,7 +526,7 @@ export const makeReader = (
     offset = end + 1
     if (quote !== 0x22) edit("quotes", at, text.slice(at, end + 1))
     const raw = text.slice(at + 1, end)
-    if (isFar ? control.test(raw) : hasControls) edit("control-character", at, raw)
+    if (isFar ? hasControl(raw) : hasControls) edit("control-character", at, raw)
     return hasEscapes || isFar ? content(raw, at) : raw
   }
 
@@ -759,7 +771,7 @@ export const makeReader = (
       if (place.isClosed && place.members?.has(key) === false) return
       const here = place === anywhere ? place : memberAt(place, key)
       const afterKey = isQuoted ? keyEnd + 1 : keyEnd
-      const start = skipPlain(text, afterKey + 1)
+      const start = skipLines(text, afterKey + 1)
       const code = text.charCodeAt(start)
       let end = start
       let value: unknown
@@ -806,7 +818,7 @@ export const makeReader = (
       if (next !== 0x2c) return
       comma = offset++
       state = State.key
-      offset = at = skipPlain(text, offset)
+      offset = at = skipLines(text, offset)
     }
   }
 
@@ -1013,49 +1025,13 @@ export const makeReader = (
   return read
 }
 
-const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39
-
-/** As `startsWith`, which costs more for a few characters. */
-const isAt = (text: string, start: number, word: string): boolean => {
-  for (let at = 0; at < word.length; at++) {
-    if (text.charCodeAt(start + at) !== word.charCodeAt(at)) return false
-  }
-  return true
-}
-
 /** How long the end of a text is in which brackets are counted. */
 const maxTail = 512
-
-const literalNames: ReadonlyMap<number, string> = new Map(
-  ["true", "false", "null", "True", "False", "None"].map((name) => [name.charCodeAt(0), name])
-)
-
-const skipPlain = (text: string, at: number): number => {
-  for (let code = text.charCodeAt(at); code === 0x20 || code === 0x0a || code === 0x0d || code === 0x09;) {
-    code = text.charCodeAt(++at)
-  }
-  return at
-}
-
 const onlyClosers = /^[\s}\])]*$/
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
-
-// oxlint-disable-next-line no-control-regex
-const control = /[\0-\u001f]/
-const hasControl = (text: string): boolean => control.test(text)
 
 /** How long a text is that is held against a pattern: one of polynomial time must not have more. */
 const maxPattern = 1000
 
 /** How far a quote is looked for character by character, before the engine's own search costs less. */
 const maxNear = 64
-
-/** The offset of the next quote that is not escaped, the length of the text where there is none. */
-const endOfQuotes = (text: string, from: number, quote: string): number => {
-  for (let end = text.indexOf(quote, from); end !== -1; end = text.indexOf(quote, end + 1)) {
-    let run = end
-    while (run > from && text.charCodeAt(run - 1) === 0x5c) run--
-    if ((end - run) % 2 === 0) return end
-  }
-  return text.length
-}

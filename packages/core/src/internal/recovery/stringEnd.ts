@@ -29,6 +29,20 @@ const isOrdinary = /* @__PURE__ */ new Uint8Array(0x80).map((_, code) =>
   "\"'`\\{}[]()\n".includes(String.fromCharCode(code)) ? 0 : 1
 )
 
+/**
+ * The offset of the next quote that is not escaped, the length of the text where there is none.
+ *
+ * @internal
+ */
+export const endOfQuotes = (text: string, from: number, quote: string): number => {
+  for (let end = text.indexOf(quote, from); end !== -1; end = text.indexOf(quote, end + 1)) {
+    let run = end
+    while (run > from && text.charCodeAt(run - 1) === 0x5c) run--
+    if ((end - run) % 2 === 0) return end
+  }
+  return text.length
+}
+
 /** How long a path of Windows is looked for. */
 const maxPath = 512
 
