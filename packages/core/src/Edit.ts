@@ -25,7 +25,7 @@ import * as Schema from "effect/Schema"
  *   `surplus-open`, `surplus-close`, `swapped-close`, `concatenation`, `cut`, `cut-literal`, `cut-string`.
  * - Of recovery, by the schema: `raw-text`, `text`, `number`, `boolean`, `null`, `enum`, `decoded`, `wrapped`, `unwrapped`,
  *   `envelope`, `key-style`, `null-optional`, `no-arguments`. `docs/repair.md` says what each is.
- * - `more`: the edits after the thousandth, counted in `after`.
+ * - `more`: the edits after the hundredth, counted in `after`, with their risk.
  *
  * `before` and `after` hold content: show them to the person who approves, keep them out of logs.
  *

@@ -82,7 +82,7 @@ export interface RecoverOptions {
 }
 
 /**
- * What a text was meant to say. `edits`: what was changed to read it, at most a thousand of them one by one, none for a text
+ * What a text was meant to say. `edits`: what was changed to read it, at most a hundred of them one by one, none for a text
  * that was JSON and fits. `truncated`: the text was cut off, at `truncatedAt`, and was closed. `alternative`: another reading
  * that is as good.
  *

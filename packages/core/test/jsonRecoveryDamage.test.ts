@@ -39,6 +39,9 @@ const atLeast: { readonly [damage: string]: number } = {
   "an empty document before": 75,
   "doubled braces": 55,
   "swapped closers": 40,
+  // A comment behind a value may hold members.
+  "line comments": 65,
+  "hash comments": 65,
   // A quote, a bracket or a separator is lost, and what is left may have been meant.
   "no closing quote of a value": 55,
   "no closer inside": 75,

@@ -2,6 +2,7 @@
  * Text without quotes: where it ends, and what it stands for.
  */
 import {
+  endOfComment,
   isCloser,
   isComment,
   isEscapedSpace,
@@ -36,14 +37,16 @@ export const findBareEnd = (text: string, start: number, frame: Frame | undefine
     // A comma at the end of the line is none of the text.
     const hasComma = text.charCodeAt(at) === 0x0a && text.charCodeAt(trimmed - 1) === 0x2c
     const end = hasComma ? trimEnd(text, start, trimmed - 1) : trimmed
-    const isQuoted = end > start + 1 && isQuote(text.charCodeAt(end - 1))
+    // A quote at the end whose partner stands in the text belongs to it.
+    const isQuoted = end > start + 1 && isQuote(text.charCodeAt(end - 1)) &&
+      text.indexOf(text[end - 1]!, start) === end - 1
     return { end: isQuoted ? end - 1 : end, next, isQuoted }
   }
   let hasOpener = false
   for (let at = start; at < text.length; at++) {
     const code = punctuation(text.charCodeAt(at))
     hasOpener ||= code === 0x5b || code === 0x7b || code === 0x28
-    if (code === 0x2c || code === 0x3b) {
+    if (code === 0x2c || code === 0x3b && frame?.isList !== true) {
       if (frame?.isList === true || at > start && follow(text, at, frame, isStrict) !== Fit.none) return ended(at)
     } else if (isCloser(code)) {
       if (
@@ -55,9 +58,14 @@ export const findBareEnd = (text: string, start: number, frame: Frame | undefine
     } else if (code === 0x0a || isEscapedSpace(text, at)) {
       if (follow(text, at, frame, isStrict && hasOpener) !== Fit.none) return ended(at)
     } else if (isQuote(code)) {
-      if (at > start && follow(text, at + 1, frame, isStrict && hasOpener) !== Fit.none) return ended(at + 1)
-    } else if (at > start && isSpace(text.charCodeAt(at - 1)) && (isComment(text, at) || text.startsWith("```", at))) {
-      return ended(at)
+      if (
+        at > start && text.charCodeAt(at - 1) !== 0x5c &&
+        follow(text, at + 1, frame, isStrict && hasOpener) !== Fit.none
+      ) return ended(at + 1)
+    } else if (at > start && isSpace(text.charCodeAt(at - 1))) {
+      if (text.startsWith("```", at) || isComment(text, at) && !/["']/.test(text.slice(at, endOfComment(text, at)))) {
+        return ended(at)
+      }
     }
   }
   return ended(text.length)

@@ -22,8 +22,6 @@ export const choose = (roots: ReadonlyArray<Root>, text: string, place: Place): 
   )
   const [first, ...others] = different.values()
   if (others.length === 0) return first!
-  const known = [...different.values()].filter(({ value }) => isKnown(value, place))
-  if (known.length === 1) return known[0]!
   // Lists in prose, such as the numbers of footnotes, are no arguments.
   const objects = filled.filter(({ value }) => !Array.isArray(value))
   if (objects.length === 1 && skipSpaces(text, 0) < roots[0]!.start) return objects[0]!
@@ -35,10 +33,6 @@ export const choose = (roots: ReadonlyArray<Root>, text: string, place: Place): 
   if (!isList) throw new Refused("two-values", others[0]!.start)
   return { ...first!, value: roots.map(({ value }) => value) }
 }
-
-const isKnown = (value: unknown, { members }: Place): boolean =>
-  members !== undefined && typeof value === "object" && value !== null &&
-  Object.keys(value).some((key) => members.has(key))
 
 /** @internal */
 export const isEmpty = (value: unknown): boolean =>

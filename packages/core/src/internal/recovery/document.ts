@@ -11,7 +11,7 @@ import { EditLog } from "./editLog.ts"
 import { anywhere, type Place, takes, Type } from "./place.ts"
 import { mayBeRaw, onlyText, withoutFence } from "./rawText.ts"
 import { Refused } from "./refused.ts"
-import { afterFence, readRoots, type Root, skipTags } from "./roots.ts"
+import { afterFence, hasWords, readRoots, type Root, skipTags } from "./roots.ts"
 import { decodeWhole } from "./wholeText.ts"
 
 /** @internal */
@@ -84,7 +84,7 @@ const readValue = (text: string, start: number, options: DocumentOptions): ReadD
   }
   const fitted = fit(root.value, options)
   const isObject = typeof fitted.value === "object" && fitted.value !== null
-  if (!options.isJson && (!isObject || roots.length === 1 && isEmpty(fitted.value) && hasWords(text, root))) {
+  if (!options.isJson && (!isObject || roots.length === 1 && isEmpty(fitted.value) && isInProse(text, root))) {
     throw new Refused("no-json", root.start)
   }
   return {
@@ -118,7 +118,7 @@ export const fit = (
   const name = onlyText(place)
   const isAlone = typeof fitted === "string" && name !== undefined && !takes(place, Type.string)
   if (!isAlone || /^\s*[{[]/.test(fitted)) return { value: fitted, edits }
-  edits.push({ kind: "wrapped", pointer: toPointer([name]) })
+  edits.push({ kind: "wrapped", pointer: toPointer([name]), risk: "ambiguous" })
   return { value: { [name]: fitted }, edits }
 }
 
@@ -129,10 +129,8 @@ const written = (value: unknown): string => {
   return text.length > maxExcerpt ? `${text.slice(0, maxExcerpt)}…` : text
 }
 
-const hasWords = (text: string, { end, start }: Root): boolean =>
-  [text.slice(0, start), text.slice(end)].some((around) =>
-    /\p{L}{2}/u.test(around.replace(/```\w*|<[^<>]{1,64}>/g, ""))
-  )
+const isInProse = (text: string, { end, start }: Root): boolean =>
+  hasWords(text.slice(0, start)) || hasWords(text.slice(end))
 
 /** Reads a text that was encoded as a whole: its offsets are those of another text. */
 const readAgain = (text: string, start: number, options: DocumentOptions): ReadDocument => {

@@ -31,7 +31,8 @@ export const follow = (text: string, offset: number, frame: Frame | undefined, i
     isClosed = true
     at = skip(text, at + 1)
   }
-  if (at >= text.length) return Fit.strong
+  // A quote at the very end may as well be one of those that were not escaped.
+  if (at >= text.length) return isStrict && open !== undefined ? Fit.none : Fit.strong
   if (open === undefined) {
     if (!isClosed) return Fit.none
     // The empty string that some providers add.

@@ -73,7 +73,7 @@ const word = /[A-Za-z]+/y
 const valueStart = /["'`“«‘{[\d.+-]|(?:true|false|null|True|False|None)\b/y
 const decimal = /[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y
 /** Letters that Python puts before a quote. */
-const stringPrefix = /^(?:[rbuRBU]|[bB][rR]|[rR][bB])$/
+const stringPrefix = /^(?:[rbuf]|[bf]r|r[bf])$/i
 const notFinite = /^[+-]?(?:nan|inf|infinity)$/i
 
 /**
@@ -172,8 +172,7 @@ export const makeReader = (
 
   /** Whether a number sign begins a value, as that of a colour does. */
   const isColour = (code: number): boolean => {
-    return code === 0x23 && state === State.value && top?.isList === false &&
-      isWordCode(text.charCodeAt(offset + 1))
+    return code === 0x23 && state === State.value && isWordCode(text.charCodeAt(offset + 1))
   }
 
   const skipComment = (): void => {
@@ -182,7 +181,18 @@ export const makeReader = (
     if (top !== undefined && offset + found.length >= limit) {
       if (!options.closesTruncated || /["'{}[\]:]/.test(found)) return refuse("garbage")
     }
-    edit("comment", offset, found, "")
+    // A comment that begins behind a value and holds a member may be none, and what was left out is not there.
+    const line = text.lastIndexOf("\n", offset)
+    if (!found.startsWith("/*") && /,\s*["'][^"']*["']\s*:/.test(found) && text.slice(line + 1, offset).trim() !== "") {
+      return refuse("garbage")
+    }
+    edit(
+      "comment",
+      offset,
+      found,
+      "",
+      /\.\.\.|…|\b(?:rest of|remaining|omitted|etc)\b/i.test(found) ? "lossy" : undefined
+    )
     offset += found.length - 1
   }
 
@@ -207,8 +217,9 @@ export const makeReader = (
     if (code === 0x5b) return push(0x5d)
     if (isDigit(first) || first === 0x2d) {
       if (integer()) return
-    } else if (code === 0x28 && startsTuple()) {
-      return push(0x29)
+    } else if (code === 0x28) {
+      if (startsTuple()) return push(0x29)
+      if (isQuote(text.charCodeAt(skipSpaces(text, offset + 1)))) return refuse("garbage")
     }
     if (code === 0x2c || isCloser(code)) {
       if (top?.isList !== true) return refuse("no-value")
@@ -332,7 +343,9 @@ export const makeReader = (
   }
 
   const popMissing = (): void => {
-    const { closer, parent } = top!
+    const { closer, isText, parent } = top!
+    // Of what is wanted as a text every character counts.
+    if (isText && !options.closesTruncated) return refuse("truncated")
     edits.add("missing-close", offset, parent, "", String.fromCharCode(closer))
     pop()
   }
@@ -527,8 +540,13 @@ export const makeReader = (
     if (quote !== 0x22) edit("quotes", at, text.slice(at, end + 1))
     const raw = text.slice(at + 1, end)
     if (isFar ? hasControl(raw) : hasControls) edit("control-character", at, raw)
+    isOpenEnded = mayGoOn(end)
     return hasEscapes || isFar ? content(raw, at) : raw
   }
+
+  /** Whether the quote at `end` is the last of a text that was cut off, and may be one in the string: nothing ends with a blank. */
+  const mayGoOn = (end: number): boolean =>
+    !options.isJson && top !== undefined && skipSpaces(text, end + 1) >= limit && /[\s([{=:>,<]/.test(text[end - 1]!)
 
   /** Whether a comma and a key stand here, which settles that a string ended before; the key is kept. */
   const isKeyNext = (at: number): boolean => {
@@ -565,6 +583,8 @@ export const makeReader = (
     const triple = quote.repeat(3)
     const isTriple = text.startsWith(triple, at) && (quote === "\"" || quote === "'")
     if (isTriple) {
+      // Or a quote in quotes.
+      if (/^\s*[,}\]]/.test(text.slice(at + 3, at + 16))) return refuse("string-end", at)
       const end = text.indexOf(triple, at + 3)
       if (end === -1) return cutString(at, at + 3)
       edit("quotes", at, text.slice(at, end + 3))
@@ -673,7 +693,11 @@ export const makeReader = (
     const name = word.exec(text)?.[0]
     if (name === undefined || name.length > 9) return false
     const end = at + name.length
-    if (stringPrefix.test(name) && "\"'".includes(text[end] ?? " ")) {
+    if (
+      stringPrefix.test(name) && "\"'".includes(text[end] ?? " ") && follow(text, end + 1, top, false) === Fit.none
+    ) {
+      // What is put into a string of that sort is not in the text.
+      if (/f/i.test(name)) return refuse("garbage")
       edit("quotes", at, name, "")
       offset = end
       isRaw = /r/i.test(name)
@@ -711,7 +735,7 @@ export const makeReader = (
     if (next >= limit && /^[+.-]+$/.test(raw)) return
     if (options.closesTruncated ? raw === "" : raw === "" && next < limit) refuse("garbage", at)
     if (isQuoted) {
-      if (/["'`]/.test(raw) && !isText) refuse("garbage", at)
+      if (/["'`]/.test(raw) && !isText || /\d,$/.test(text.slice(at - 2, at))) refuse("garbage", at)
       edit("quotes", at, "", text[end])
       return put(content(raw, at))
     }
@@ -726,7 +750,10 @@ export const makeReader = (
       edit("cut-literal", at, raw, String(whole), "lossy")
       return put(whole)
     }
-    if (raw === "object Object" || !isText && (literalFrom(raw) !== undefined || /["'`{}[\]()\n]/.test(raw))) {
+    if (
+      raw === "object Object" || raw.includes("\\\"") ||
+      !isText && (literalFrom(raw) !== undefined || /["'`{}[\]();\n]/.test(raw))
+    ) {
       refuse("garbage", at)
     }
     edit("bare-text", at, raw, JSON.stringify(raw))
@@ -814,7 +841,7 @@ export const makeReader = (
       state = State.after
       comma = -1
       lastString = isText ? start : -1
-      isOpenEnded = !isText
+      isOpenEnded = !isText || mayGoOn(end - 1)
       if (next !== 0x2c) return
       comma = offset++
       state = State.key

@@ -18,11 +18,13 @@ type ReadRoot = (start: number, unopened?: "{" | "[") => Root
 
 // Where a value may begin among prose.
 const rootStart =
-  /[{｛](?=\s*(?:["'`“‘}]|[\p{L}_$][\p{L}\p{N}_$-]{0,64}["']?\s{0,16}[:：=]|\/[/*]|,|$))|[[［](?=\s*(?:["'`“‘{[\]\d.+-]|true|false|null|True|False|None))/gu
+  /<(think(?:ing)?|reason(?:ing)?|reflection|scratchpad|analysis)>[^]*?(?:<\/\1>|$)|<!--[^]*?(?:-->|$)|[{｛](?=\s*(?:["'`“‘}]|[\p{L}_$][\p{L}\p{N}_$-]{0,64}["']?\s{0,16}[:：=]|\/[/*]|,|$))|[[［](?=\s*(?:["'`“‘{[\]\d.+-]|true|false|null|True|False|None))/giu
 const bracketsInProse = /^\[[\p{L}\d .:_-]{1,64}\][ \t:]*[^\s,\]}]/u
-const leadingTag = /\s*(?:\[\/?[A-Z][A-Z_]*\]|<think(?:ing)?>[^]*?<\/think(?:ing)?>|<\|[^|<>]{1,64}\|>)\s*/y
+const leadingTag =
+  /\s*(?:\[\/?[A-Z][A-Z_]*\]|<(think(?:ing)?|reason(?:ing)?|reflection|scratchpad|analysis)>[^]*?(?:<\/\1>|$)|<\|[^|<>]{1,64}\|>)\s*/iy
 const fence = /(?:^|\n)[ \t]*(?:```+|~~~+)[^\n`]*\n/g
-const keyInProse = /["'”’]\s{0,16}[:：]/
+// A key, the end of a string, or an item that goes on.
+const partOfValue = /^[:;"'”’]|["'”’]\s{0,16}[:：]|["'][}\])]|[}\])]["']/
 const firstItem = /^"(?:[^"\\]|\\.)*"\s*,/
 const firstKey = /^"([^"\\\n]{1,128})"\s{0,16}[:：]/
 const bareMembers = /^["']?\s*[:=]\s*(?:["'\d[-]|[\w./-]+\s*[,}\n]).*\}\s*$/s
@@ -61,15 +63,32 @@ export const readRoots = (text: string, start: number, edits: EditLog, options: 
     const next = "{[".includes(text[from]!) ? from : nextRoot(text, from)
     if (next !== from) {
       const between = text.slice(from, next)
-      if (keyInProse.test(between) || roots[0]!.start === start && /^,(?!\s*$)/.test(between)) {
-        throw new Refused("garbage", from)
-      }
-      edits.add(/^[\s}\])]*$/.test(between) ? "surplus-close" : "prose", from, undefined, between.trim(), "")
+      if (!mayBeProse(between, roots[0]!.start === start)) throw new Refused("garbage", from)
+      const isCloser = /^[\s}\])]*$/.test(between)
+      edits.add(isCloser ? "surplus-close" : "prose", from, undefined, between.trim(), "", riskOf(between))
     }
     if (next === undefined) return roots
     roots.push(read(next))
   }
 }
+
+/** Whether what stands behind a value may be prose: what looks like a part of the value is not. */
+const mayBeProse = (between: string, isFirst: boolean): boolean => {
+  const text = between.trim()
+  return /^(?:["'`]{1,2}|[\s}\]);]*)$/.test(text) || !(partOfValue.test(text) || isFirst && /^,./s.test(text))
+}
+
+/** An object in the middle of sentences may be an example of what not to do; one in a code fence is meant. */
+const riskOf = (prose: string): "ambiguous" | undefined =>
+  !prose.includes("```") && hasWords(prose) ? "ambiguous" : undefined
+
+/**
+ * Whether words stand in a text, besides tags and the names of languages.
+ *
+ * @internal
+ */
+export const hasWords = (text: string): boolean =>
+  /\p{L}{2}/u.test(text.replace(/```\w*|<[^<>]{1,64}>|\[\/?[A-Z_]+\]/g, ""))
 
 const skipped = (edits: EditLog, text: string, from: number, to: number): void => {
   const start = skipSpaces(text, from)
@@ -101,7 +120,8 @@ const readFirst = (text: string, start: number, edits: EditLog, { place }: ReadO
   if (opensString(text, start)) return read(start)
   const first = nextRoot(text, afterFence(text, start))
   if (first === undefined) throw new Refused("no-json", start)
-  edits.add("prose", start, undefined, text.slice(start, first), "")
+  const prose = text.slice(start, first)
+  edits.add("prose", start, undefined, prose, "", riskOf(prose))
   return read(first)
 }
 
@@ -120,5 +140,8 @@ export const afterFence = (text: string, start: number): number => {
 
 const nextRoot = (text: string, from: number): number | undefined => {
   rootStart.lastIndex = from
-  return rootStart.exec(text)?.index
+  let found = rootStart.exec(text)
+  // What a model only thought is not what it said.
+  while (found?.[0].startsWith("<")) found = rootStart.exec(text)
+  return found?.index
 }

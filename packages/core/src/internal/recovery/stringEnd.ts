@@ -63,6 +63,7 @@ export const findStringEnd = (text: string, start: number, frame: Frame | undefi
   let hasInnerQuotes = false
   let isAmbiguous = false
   let isTypographic = false
+  let plainQuotes = 0
   let mayHaveEnded = false
   /** Of the brackets in the string: how many are open, whether there are any, and whether one is closed that was not opened there. */
   let depth = 0
@@ -70,7 +71,10 @@ export const findStringEnd = (text: string, start: number, frame: Frame | undefi
   let hasSurplus = false
   let backslash: number | undefined
   const ended = (contentEnd: number, next: number, how: StringEnd["how"]): StringEnd => {
-    if (isAmbiguous) return { contentEnd, next, how: "lost", hasInnerQuotes }
+    // What begins as the rest of a text does is none of its own.
+    if (isAmbiguous || how === "unquoted" && /^\s*[,}\]]/.test(text.slice(from, from + 16))) {
+      return { contentEnd, next, how: "lost", hasInnerQuotes }
+    }
     return how === "closed" || backslash === undefined
       ? { contentEnd, next, how, hasInnerQuotes }
       : { contentEnd: backslash, next: backslash + 1, how: "backslash", hasInnerQuotes }
@@ -119,13 +123,14 @@ export const findStringEnd = (text: string, start: number, frame: Frame | undefi
     }
     // A typographic quote is closed by a plain one only where nothing else can be meant.
     const isPlain = opener > 0x7f && char.charCodeAt(0) < 0x7f
+    if (isPlain && (depth > 0 || plainQuotes++ > 0)) continue
     const fit = follow(text, at + 1, frame, innerQuotes > 0 || isPlain)
     if (fit !== Fit.none && !isInnerOpen) return ended(at, at + 1, "closed")
     if (isPlain) continue
     if (fit !== Fit.none) {
       // In brackets that were opened in the string the quotes belong to what is written there.
       isAmbiguous ||= depth <= 0
-    } else if (!isInnerOpen && !isAmbiguous && !(hasOpener && hasSurplus)) {
+    } else if (!isInnerOpen && !isAmbiguous && depth <= 0 && !(hasOpener && hasSurplus)) {
       const contentEnd = endBeforeKey(text, from, at, frame, innerQuotes > 0, hasOpener)
       if (contentEnd !== undefined) return ended(contentEnd, contentEnd, "unquoted")
     }

@@ -5,7 +5,7 @@
 import { Refused } from "./refused.ts"
 
 const escaped = /^"?[{[][^"'`“‘\\]*(?:\\[nrt][^"'`“‘\\]*)*\\"/
-const entity = /^(?:\{\s*|\[[^'`“”‘’]{0,256}?)&quot;/
+const entity = /^(?:\{\s*|\[[^'`“”‘’„«＂]{0,256}?)&quot;/
 const csv = /^"?[{[](?:[^"]|"")*[}\]]"?$/
 /** How far the first quote of a text is looked for. */
 const maxHead = 1024
