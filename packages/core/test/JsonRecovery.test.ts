@@ -54,7 +54,7 @@ const examples: ReadonlyArray<Example> = [
   { text: "[1, # one\n 2]", value: [1, 2], edits: [["comment", 4]] },
   { text: "[1, /* one */ 2]", value: [1, 2], edits: [["comment", 4]] },
   { text: "{\"a\": \"x\" + \"y\"}", value: { a: "xy" }, edits: [["concatenation", 10, "/a"]] },
-  { text: "{\"a\": \"1\n2\"}", value: { a: "1\n2" }, edits: [["control-character", 6, "/a"]] },
+  { text: "{\"a\": \"1\n2\"}", value: { a: "1\n2" }, edits: [["control-character", 7, "/a"]] },
   {
     text: "{\"a\": [1, ",
     value: { a: [1] },
@@ -65,7 +65,7 @@ const examples: ReadonlyArray<Example> = [
   { text: "[\"tw", value: ["tw"], truncated: "close", edits: [["cut-string", 4, "/0"], ["missing-close", 4]] },
   { text: "{\"a\": \"\\d+\"}", value: { a: "\\d+" }, edits: [["escape", 6, "/a"]] },
   { text: "{\"a\": \"C:\\Users\\new\"}", value: { a: "C:\\Users\\new" }, edits: [["escape", 6, "/a"]] },
-  { text: "{\"a\": \"a \"b\" c\"}", value: { a: "a \"b\" c" }, edits: [["inner-quotes", 6, "/a"]] },
+  { text: "{\"a\": \"a \"b\" c\"}", value: { a: "a \"b\" c" }, edits: [["inner-quotes", 7, "/a"]] },
   { text: "{\"a\": None}", value: { a: null }, edits: [["literal", 6, "/a"]] },
   { text: "{\"a\": [\"x\"}", value: { a: ["x"] }, edits: [["missing-close", 10]] },
   {

@@ -40,8 +40,8 @@ const atLeast: { readonly [damage: string]: number } = {
   "doubled braces": 55,
   "swapped closers": 40,
   // A comment behind a value may hold members.
-  "line comments": 65,
-  "hash comments": 65,
+  "line comments": 60,
+  "hash comments": 50,
   // A quote, a bracket or a separator is lost, and what is left may have been meant.
   "no closing quote of a value": 55,
   "no closer inside": 75,

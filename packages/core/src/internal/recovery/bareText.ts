@@ -63,7 +63,10 @@ export const findBareEnd = (text: string, start: number, frame: Frame | undefine
         follow(text, at + 1, frame, isStrict && hasOpener) !== Fit.none
       ) return ended(at + 1)
     } else if (at > start && isSpace(text.charCodeAt(at - 1))) {
-      if (text.startsWith("```", at) || isComment(text, at) && !/["']/.test(text.slice(at, endOfComment(text, at)))) {
+      if (
+        text.startsWith("```", at) ||
+        !isText && isComment(text, at) && !/["']/.test(text.slice(at, endOfComment(text, at)))
+      ) {
         return ended(at)
       }
     }

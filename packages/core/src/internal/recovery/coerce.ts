@@ -89,7 +89,7 @@ const literals: ReadonlyMap<string, boolean | null> = new Map([
 ])
 const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 const jsonText = /^\s*(?:```\w*\s*)?[[{]/
-const nothingOrTexts = /^$|[,;\n]/
+const nothingOrTexts = /^(?:|-|none|null|nil|n\/a|undefined|empty)$|[,;\n]/i
 
 /** The number, unless it is whole and beyond 2^53, where digits are lost. */
 const numberOf = (text: string): number | undefined => {
@@ -163,7 +163,8 @@ const fitMembers = (value: object, place: Place, path: Path, { onEdit }: CoerceO
   if (members === undefined) return value
   const keys = Object.keys(value)
   const isAbsent = (name: string) => !Object.hasOwn(value, name) && (isClosed || required.has(name))
-  const unknown = byBareForm([...members.keys()].some(isAbsent) ? keys.filter((key) => !members.has(key)) : none)
+  const strange = keys.filter((key) => !members.has(key))
+  const unknown = byBareForm(strange.length > 0 && [...members.keys()].some(isAbsent) ? strange : none)
   const nameOf = (key: string): string => {
     const form = unknown.size > 0 ? bare(key) : ""
     const name = unknown.get(form) === key ? textsOf(members).get(form) : undefined

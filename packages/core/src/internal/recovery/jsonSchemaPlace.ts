@@ -14,7 +14,10 @@ export const placeOfJsonSchema = (root: JsonSchema): Place => {
 
   const placeOf = (schema: unknown): Place => {
     if (schema === false) return nothing
-    if (typeof schema !== "object" || schema === null) return anywhere
+    // References in a schema with an identity of its own are not to this document.
+    if (typeof schema !== "object" || schema === null || schema !== root && Object.hasOwn(schema, "$id")) {
+      return anywhere
+    }
     let place = places.get(schema)
     if (place === undefined) places.set(schema, place = lazily(() => wholePlace(schema)))
     return place

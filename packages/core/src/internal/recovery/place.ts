@@ -158,22 +158,9 @@ export const memberAt = (place: Place, name: string): Place => place.members?.ge
 /** @internal */
 export const itemAt = (place: Place, index: number): Place => place.prefix[index] ?? place.items
 
-/** Whether a group is repeated in which something is repeated or chosen: what takes exponential time. */
-const repeatsRepetition = (source: string): boolean => {
-  const groups = [false]
-  for (const [token] of source.matchAll(/\\.|\[(?:\\.|[^\]\\])*\]|\)[*+{]?|[(*+{|]/gs)) {
-    const last = groups.length - 1
-    if (token === "(") groups.push(false)
-    else if (token[0] === ")") {
-      const holds = groups.pop() === true
-      if (holds && token !== ")") return true
-      if (holds || token !== ")") groups[last - 1] = true
-    } else if (token.length === 1) {
-      groups[last] = true
-    }
-  }
-  return false
-}
+/** Whether a pattern repeats no group, and at most two other things: what is more may take exponential or polynomial time. */
+const isCheap = (source: string): boolean =>
+  !/\)[*+?{]/.test(source) && source.replace(/\\.|\[(?:\\.|[^\]\\])*\]/gs, "x").split(/[*+{]/).length <= 3
 
 /**
  * The pattern of a string, unless it may take exponential time.
@@ -182,7 +169,7 @@ const repeatsRepetition = (source: string): boolean => {
  */
 export const patternOf = (source: unknown, flags: string): RegExp | undefined => {
   try {
-    return typeof source === "string" && !repeatsRepetition(source) ? new RegExp(source, flags) : undefined
+    return typeof source === "string" && isCheap(source) ? new RegExp(source, flags) : undefined
   } catch {
     return undefined
   }
@@ -217,11 +204,12 @@ const only = (places: ReadonlyArray<Place>): Place => places.length === 1 ? plac
 /**
  * The place that takes what one of the places takes.
  *
- * A member that some of the places know by name is what it is there: one that says nothing about it is not the one that is meant.
+ * A member that some of the places know by name is anything that it may be in one of them.
  *
  * @internal
  */
-export const unite = (places: ReadonlyArray<Place>): Place => {
+export const unite = (all: ReadonlyArray<Place>): Place => {
+  const places = [...new Set(all)]
   if (places.length < 2) return places[0] ?? anywhere
   const taking = (type: number) => places.filter((place) => takes(place, type))
   const objects = taking(Type.object)
@@ -233,8 +221,7 @@ export const unite = (places: ReadonlyArray<Place>): Place => {
     isInteger: numbers.length > 0 && numbers.every((place) => place.isInteger),
     members: combinedMembers(
       objects,
-      ({ isClosed, members, rest }, name) =>
-        members?.get(name) ?? (isClosed || members !== undefined && rest === anywhere ? [] : rest),
+      ({ isClosed, members, rest }, name) => members?.get(name) ?? (isClosed ? [] : rest),
       unite
     ),
     required: new Set([...objects[0]?.required ?? []].filter((name) => objects.every((one) => one.required.has(name)))),
@@ -242,7 +229,9 @@ export const unite = (places: ReadonlyArray<Place>): Place => {
     rest: combined(objects.flatMap(({ isClosed, rest }) => isClosed ? [] : rest), unite),
     items: combined(lists.map((place) => place.items), unite),
     prefix: only(lists).prefix,
-    values: places.every((place) => place.values !== undefined) ? places.flatMap((place) => place.values!) : undefined,
+    values: places.every((place) => place.values !== undefined)
+      ? [...new Set(places.flatMap((place) => place.values!))]
+      : undefined,
     pattern,
     isRegex
   }

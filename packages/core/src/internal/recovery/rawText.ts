@@ -23,7 +23,7 @@ export const onlyText = ({ members, required }: Place): string | undefined => {
  */
 export const mayBeRaw = (text: string, start: number, name: string): boolean => {
   if (opensString(text, start) || "{｛［".includes(text[start]!)) return false
-  if (text.includes(`"${name}"`)) return false
+  if (text.includes(`"${name}"`) || text.includes(`'${name}'`)) return false
   // Prose has none of these.
   return /[(){};=<>$|\\/\n]/.test(text)
 }

@@ -73,6 +73,8 @@ const word = /[A-Za-z]+/y
 const valueStart = /["'`“«‘{[\d.+-]|(?:true|false|null|True|False|None)\b/y
 const decimal = /[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?/y
 /** Letters that Python puts before a quote. */
+const memberInComment = /,\s*["']?[\w-]+["']?\s*:|^..?\s*\d/
+const leftOut = /\.\.\.|…|\b(?:rest of|remaining|omitted|etc)\b/i
 const stringPrefix = /^(?:[rbuf]|[bf]r|r[bf])$/i
 const notFinite = /^[+-]?(?:nan|inf|infinity)$/i
 
@@ -110,6 +112,8 @@ export const makeReader = (
   let keyEnd = -1
   const names: Array<string | undefined> = []
   let hasOddSpace = false
+  /** The offset of the last character that is no space, once somebody asked. */
+  let lastAt: number | undefined
   let truncatedAt: number | undefined
 
   /** The value that begins at `start`; of one without its opening bracket, at what comes first in it. */
@@ -171,30 +175,30 @@ export const makeReader = (
   }
 
   /** Whether a number sign begins a value, as that of a colour does. */
-  const isColour = (code: number): boolean => {
-    return code === 0x23 && state === State.value && isWordCode(text.charCodeAt(offset + 1))
-  }
+  const isColour = (code: number): boolean =>
+    code === 0x23 && state === State.value && isWordCode(text.charCodeAt(offset + 1))
+
+  /** Whether the schema wants a text here. */
+  const isTextPlace = (place: Place): boolean => takes(place, Type.string) && place.types !== Type.any
 
   const skipComment = (): void => {
     const found = text.slice(offset, endOfComment(text, offset))
+    // Or a heading, where a text is wanted.
+    if (found[0] === "#" && state === State.value && top?.isList === false && isTextPlace(here())) {
+      if (!isQuote(text.charCodeAt(skipSpaces(text, offset + found.length)))) return refuse("garbage")
+    }
     // What stands behind the sign up to the end of the text may be anything but a comment.
     if (top !== undefined && offset + found.length >= limit) {
       if (!options.closesTruncated || /["'{}[\]:]/.test(found)) return refuse("garbage")
     }
     // A comment that begins behind a value and holds a member may be none, and what was left out is not there.
-    const line = text.lastIndexOf("\n", offset)
-    if (!found.startsWith("/*") && /,\s*["'][^"']*["']\s*:/.test(found) && text.slice(line + 1, offset).trim() !== "") {
-      return refuse("garbage")
-    }
-    edit(
-      "comment",
-      offset,
-      found,
-      "",
-      /\.\.\.|…|\b(?:rest of|remaining|omitted|etc)\b/i.test(found) ? "lossy" : undefined
-    )
+    if (!found.startsWith("/*") && memberInComment.test(found) && isBehindValue()) return refuse("garbage")
+    edit("comment", offset, found, "", leftOut.test(found) ? "lossy" : undefined)
     offset += found.length - 1
   }
+
+  /** Whether a value stands in the same line before this place: what looks like a comment may be a division. */
+  const isBehindValue = (): boolean => text.slice(text.lastIndexOf("\n", offset) + 1, offset).trim() !== ""
 
   /** What the schema says about the value that is read. */
   const here = (): Place => {
@@ -333,7 +337,8 @@ export const makeReader = (
       const raw = text.slice(frame.start, offset)
       texts--
       edits.forget(frame.edits)
-      edit("raw-text", frame.start, raw, JSON.stringify(raw))
+      // A list of texts in place of one is hardly that text.
+      edit("raw-text", frame.start, raw, JSON.stringify(raw), frame.isList ? "ambiguous" : undefined)
       put(raw)
     } else {
       put(frame.target)
@@ -361,7 +366,7 @@ export const makeReader = (
   const close = (code: number): void => {
     const frame = top!
     const hasComma = comma !== -1
-    if (hasComma) edit("comma", comma, ",", "")
+    if (hasComma) edit("comma", comma, text[comma], "")
     comma = -1
     if (frame.closer !== code) {
       if (open[code] === 0) {
@@ -417,7 +422,7 @@ export const makeReader = (
     const next = text[skipSpaces(text, at + 1)]
     // One list after another is no list that goes on.
     return frame.isList
-      ? next !== "[" && text.charCodeAt(trimEnd(text, at, text.length) - 1) === frame.closer
+      ? next !== "[" && text.charCodeAt(lastAt ??= trimEnd(text, 0, text.length) - 1) === frame.closer
       : next === "\""
   }
 
@@ -467,7 +472,11 @@ export const makeReader = (
     const frame = top!
     const item = frame.target[frame.target.length - 1]
     const place = itemAt(frame.place, frame.target.length - 1)
+    const owner = findObject(top, (frame) => expects(frame, key)) ??
+      findObject(top, (frame) => !frame.place.isClosed && !Object.hasOwn(frame.target, key) && frame.key !== key)
     if (typeof item === "object" && item !== null && Object.hasOwn(item, key)) {
+      // Or the list was not closed, and the object around it has such a key as well.
+      if (owner !== undefined && place.members?.has(key) !== true) return refuse("garbage", at)
       const saved = offset
       edit("missing-open", at, "", "{")
       push(0x7d, 0)
@@ -485,10 +494,7 @@ export const makeReader = (
       return begin(key, at)
     }
     if (/["“”\n{}[\]]/.test(key)) return refuse("string-end", at)
-    const owner = findObject(top, (frame) => expects(frame, key)) ??
-      findObject(top, (frame) => !frame.place.isClosed && !Object.hasOwn(frame.target, key) && frame.key !== key)
     if (owner === undefined) return refuse("garbage", at)
-    // Without a schema the key may as well belong to an item that lacks its opening bracket.
     popTo(owner, at)
     begin(key, at)
   }
@@ -539,7 +545,7 @@ export const makeReader = (
     offset = end + 1
     if (quote !== 0x22) edit("quotes", at, text.slice(at, end + 1))
     const raw = text.slice(at + 1, end)
-    if (isFar ? hasControl(raw) : hasControls) edit("control-character", at, raw)
+    if (isFar ? hasControl(raw) : hasControls) edit("control-character", at + 1, raw)
     isOpenEnded = mayGoOn(end)
     return hasEscapes || isFar ? content(raw, at) : raw
   }
@@ -595,12 +601,14 @@ export const makeReader = (
     if (end.how === "lost") return refuse("string-end", at)
     if (end.how === "open") return cutString(at, at + 1)
     const raw = text.slice(at + 1, end.contentEnd)
-    if (quote !== "\"") edit("quotes", at, text.slice(at, end.next))
+    if (quote !== "\"" || end.how === "closed" && text[end.contentEnd] !== quote) {
+      edit("quotes", at, text.slice(at, end.next))
+    }
     if (end.how === "unquoted") {
       edit("quotes", end.next, "", quote, top?.isList === true ? "ambiguous" : undefined)
     }
-    if (end.hasInnerQuotes) edit("inner-quotes", at, raw)
-    if (hasControl(raw)) edit("control-character", at, raw)
+    if (end.hasInnerQuotes) edit("inner-quotes", at + 1, raw)
+    if (hasControl(raw)) edit("control-character", at + 1, raw)
     offset = end.next
     const last = raw.length - 1
     if (end.how === "unquoted" && isQuote(raw.charCodeAt(last)) && raw.indexOf(raw[last]!) === last) {
@@ -608,7 +616,7 @@ export const makeReader = (
       return content(fork("quote") ? raw : raw.slice(0, last), at)
     }
     if (end.how !== "backslash") return content(raw, at, end.hasInnerQuotes)
-    edit("escape", end.contentEnd - 1, "\\\"", "\\\\\"")
+    edit("escape", end.contentEnd - 1, text.slice(end.contentEnd - 1, end.next), `\\\\${text[end.contentEnd]}`)
     return literally(raw)
   }
 
@@ -642,7 +650,7 @@ export const makeReader = (
     if (raw.length <= maxPattern && (place.pattern !== undefined || place.isRegex)) {
       const literal = literally(raw)
       const isMeant = place.pattern === undefined
-        ? hasControl(text) && !hasControl(raw)
+        ? /[\b\f]/.test(text)
         : !place.pattern.test(text) && place.pattern.test(literal)
       if (literal !== text && isMeant) {
         edit("escape", at, raw, JSON.stringify(literal))
@@ -718,7 +726,7 @@ export const makeReader = (
   const bare = (): void => {
     const at = offset
     const place = here()
-    const isText = takes(place, Type.string) && place.types !== Type.any
+    const isText = isTextPlace(place)
     lastString = -1
     decimal.lastIndex = at
     const digits = decimal.exec(text)?.[0]
@@ -763,14 +771,15 @@ export const makeReader = (
 
   const putNumber = (value: number, raw: string, at: number): void => {
     const place = here()
+    // Thousands in a list of numbers.
+    if (hasLeadingZero(raw) && /\d,$/.test(text.slice(Math.max(0, at - 2), at))) return refuse("garbage", at)
     if (takes(place, Type.string) && (!takes(place, Type.number) || place === anywhere && hasLeadingZero(raw))) {
       const isNumber = takes(place, Type.number) && fork("number")
       if (!isNumber) edit("raw-text", at, raw, JSON.stringify(raw))
       put(isNumber ? value : raw)
     } else {
       const isJson = jsonNumber.test(raw)
-      const isLost = Number.isInteger(value) && !Number.isSafeInteger(value)
-      const loss = isJson ? numberLoss(raw) : isLost ? "integer" : undefined
+      const loss = isJson ? numberLoss(raw) : numberLoss(String(value))
       if (loss !== undefined && texts === 0) {
         refuse(loss === "overflow" ? "number-out-of-range" : "unsafe-integer", at)
       }
@@ -878,7 +887,7 @@ export const makeReader = (
       return
     }
     if (code === 0x7b && frame.depth === 1 && frame.firstKey === undefined && comma === -1) {
-      edit("surplus-open", offset++, "{", "")
+      edits.add("surplus-open", offset++, frame.parent, "{", "")
       return
     }
     let end = at

@@ -18,10 +18,11 @@ type ReadRoot = (start: number, unopened?: "{" | "[") => Root
 
 // Where a value may begin among prose.
 const rootStart =
-  /<(think(?:ing)?|reason(?:ing)?|reflection|scratchpad|analysis)>[^]*?(?:<\/\1>|$)|<!--[^]*?(?:-->|$)|[{｛](?=\s*(?:["'`“‘}]|[\p{L}_$][\p{L}\p{N}_$-]{0,64}["']?\s{0,16}[:：=]|\/[/*]|,|$))|[[［](?=\s*(?:["'`“‘{[\]\d.+-]|true|false|null|True|False|None))/giu
+  /<(think(?:ing)?|reason(?:ing)?|reflection|scratchpad|analysis)>[^]*?(?:<\/\1>|$)|<!--[^]*?(?:-->|$)|[{｛](?=\s*(?:["'`“‘}]|[\p{L}_$][\p{L}\p{N}_$-]{0,64}["']?\s{0,16}[:：=]|\/[/*]|,|$))|[[［](?=\s*(?:["'`“‘{[\]\d.+-]|\/[/*]|true|false|null|True|False|None))/giu
 const bracketsInProse = /^\[[\p{L}\d .:_-]{1,64}\][ \t:]*[^\s,\]}]/u
-const leadingTag =
-  /\s*(?:\[\/?[A-Z][A-Z_]*\]|<(think(?:ing)?|reason(?:ing)?|reflection|scratchpad|analysis)>[^]*?(?:<\/\1>|$)|<\|[^|<>]{1,64}\|>)\s*/iy
+// What a model only thought, to its end or to that of the text.
+const thought = /<(think(?:ing)?|reason(?:ing)?|reflection|scratchpad|analysis)>[^]*?(?:<\/\1>|$)/iy
+const leadingTag = /\s*(?:\[\/?[A-Z][A-Z_]*\]|<\|[^|<>]{1,64}\|>)\s*/y
 const fence = /(?:^|\n)[ \t]*(?:```+|~~~+)[^\n`]*\n/g
 // A key, the end of a string, or an item that goes on.
 const partOfValue = /^[:;"'”’]|["'”’]\s{0,16}[:：]|["'][}\])]|[}\])]["']/
@@ -40,6 +41,8 @@ export const skipTags = (text: string, from: number): number => {
     before = start
     leadingTag.lastIndex = start
     if (leadingTag.test(text)) start = leadingTag.lastIndex
+    thought.lastIndex = start
+    if (from === 0 && thought.test(text)) start = thought.lastIndex
     start = skipSpaces(text, endOfComment(text, start))
   }
   return start
@@ -118,7 +121,8 @@ const readFirst = (text: string, start: number, edits: EditLog, { place }: ReadO
     return read(start + 1)
   }
   if (opensString(text, start)) return read(start)
-  const first = nextRoot(text, afterFence(text, start))
+  const fenced = afterFence(text, start)
+  const first = fenced === start ? nextRoot(text, start) : skipSpaces(text, fenced)
   if (first === undefined) throw new Refused("no-json", start)
   const prose = text.slice(start, first)
   edits.add("prose", start, undefined, prose, "", riskOf(prose))

@@ -55,7 +55,6 @@ export const findStringEnd = (text: string, start: number, frame: Frame | undefi
   const opener = text.charCodeAt(start)
   const closers = closersOf(opener)!
   const from = start + 1
-  const isObject = frame?.isList === false
   const isCloserHere = (code: number): boolean =>
     opener < 0x80 ? code === opener : closers.includes(String.fromCharCode(code))
   let innerQuotes = 0
@@ -69,15 +68,12 @@ export const findStringEnd = (text: string, start: number, frame: Frame | undefi
   let depth = 0
   let hasOpener = false
   let hasSurplus = false
-  let backslash: number | undefined
   const ended = (contentEnd: number, next: number, how: StringEnd["how"]): StringEnd => {
     // What begins as the rest of a text does is none of its own.
     if (isAmbiguous || how === "unquoted" && /^\s*[,}\]]/.test(text.slice(from, from + 16))) {
       return { contentEnd, next, how: "lost", hasInnerQuotes }
     }
-    return how === "closed" || backslash === undefined
-      ? { contentEnd, next, how, hasInnerQuotes }
-      : { contentEnd: backslash, next: backslash + 1, how: "backslash", hasInnerQuotes }
+    return { contentEnd, next, how, hasInnerQuotes }
   }
 
   for (let at = from; at < text.length; at++) {
@@ -85,9 +81,9 @@ export const findStringEnd = (text: string, start: number, frame: Frame | undefi
     if (code < 0x80 ? isOrdinary[code] === 1 : closersOf(code) === undefined && code !== 0xbb) continue
     if (code === 0x5c) {
       at++
-      if (backslash === undefined && isCloserHere(text.charCodeAt(at)) && mayEndAt(text.charCodeAt(at + 1))) {
+      if (innerQuotes === 0 && isCloserHere(text.charCodeAt(at)) && mayEndAt(text.charCodeAt(at + 1))) {
         const isStrong = follow(text, at + 1, frame, true) === Fit.strong
-        if (isStrong && isUnescaped(text.slice(Math.max(from, at - maxPath), at))) backslash = at
+        if (isStrong && isUnescaped(text.slice(Math.max(from, at - maxPath), at))) return ended(at, at + 1, "backslash")
       }
       continue
     }
@@ -134,7 +130,7 @@ export const findStringEnd = (text: string, start: number, frame: Frame | undefi
       const contentEnd = endBeforeKey(text, from, at, frame, innerQuotes > 0, hasOpener)
       if (contentEnd !== undefined) return ended(contentEnd, contentEnd, "unquoted")
     }
-    isAmbiguous ||= innerQuotes === 0 && mayEndValue(text, at + 1, isObject)
+    isAmbiguous ||= innerQuotes === 0 && mayEndValue(text, at + 1, frame, after === char)
     hasInnerQuotes = true
     innerQuotes++
     mayHaveEnded ||= mayEndAt(text.charCodeAt(at + 1)) && /[,:}\]]/.test(text[skipSpaces(text, at + 1)] ?? ",")
@@ -158,11 +154,13 @@ export const endBeforeClosers = (text: string, from: number, frame: Frame | unde
   return follow(text, end, frame, true) === Fit.strong ? end : undefined
 }
 
-/** In a list the next value may follow behind a comma or a space, in an object a quote behind a comma. */
-const mayEndValue = (text: string, offset: number, isObject: boolean): boolean => {
+/** In a list the next value may follow behind a comma, a space or nothing, in an object a quote behind a comma; in both their end. */
+const mayEndValue = (text: string, offset: number, frame: Frame | undefined, isDoubled: boolean): boolean => {
   const at = skipSpaces(text, offset)
-  if (!isObject && at > offset && /[\d{[-]/.test(text[at] ?? "")) return true
-  return text[at] === "," && (!isObject || closersOf(text.charCodeAt(skipSpaces(text, at + 1))) !== undefined)
+  const isList = frame?.isList === true
+  if (isList && (isDoubled || at > offset && /[\d{[-]/.test(text[at] ?? ""))) return true
+  if (frame !== undefined && text.charCodeAt(at) === frame.closer) return true
+  return text[at] === "," && (isList || closersOf(text.charCodeAt(skipSpaces(text, at + 1))) !== undefined)
 }
 
 const trimComma = (text: string, from: number, end: number): number => {

@@ -9,7 +9,7 @@ const entity = /^(?:\{\s*|\[[^'`“”‘’„«＂]{0,256}?)&quot;/
 const csv = /^"?[{[](?:[^"]|"")*[}\]]"?$/
 /** How far the first quote of a text is looked for. */
 const maxHead = 1024
-const doubledQuote = /""[^\s,:}\]"]/
+const doubledQuote = /""[^\s,;:}\]"]/
 
 /**
  * The text as it was before, from `start` on; `undefined` where it is not encoded.
