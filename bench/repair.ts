@@ -1,52 +1,29 @@
 /**
- * What a malformed call costs with the standard repair, beside `jsonrepair` and `JSON.parse` by hand, as a multiple of `JSON.parse`
- * of the well-formed text: `node repair.ts`.
+ * How well and how fast malformed arguments are repaired, beside other libraries: `node repair.ts`, or one part of it,
+ * `node repair.ts correctness`, `speed`, `linearity` or `call`. `node repair.ts speed 16` measures texts of 16 KB alone.
+ *
+ * Progress is on stderr, what was measured on stdout.
  */
-import * as JsonSchemaValidator from "@countersign/core/JsonSchemaValidator"
-import * as Repair from "@countersign/core/Repair"
-import * as Tool from "@countersign/core/Tool"
-import * as ToolCall from "@countersign/core/ToolCall"
-import * as ToolSet from "@countersign/core/ToolSet"
-import * as ManagedRuntime from "effect/ManagedRuntime"
-import * as Schema from "effect/Schema"
-import { jsonrepair } from "jsonrepair"
-import { edit } from "./inputs.ts"
-import { interleave, print } from "./interleave.ts"
+import { argv } from "node:process"
+import { call } from "./recovery/call.ts"
+import { correctness } from "./recovery/correctness.ts"
+import { linearity } from "./recovery/linearity.ts"
+import { speed } from "./recovery/speed.ts"
 
-const tools = ToolSet.make(
-  Tool.make("edit", {
-    inputSchema: Schema.Struct({
-      path: Schema.String,
-      content: Schema.String,
-      line: Schema.Int,
-      dryRun: Schema.Boolean
-    })
-  })
-)
+const [part, size] = argv.slice(2)
+const parts = new Map<string, () => Promise<void>>([
+  ["correctness", correctness],
+  ["speed", () => speed(size === undefined ? undefined : Number(size))],
+  ["linearity", linearity],
+  ["call", call]
+])
 
-const runtime = ManagedRuntime.make(JsonSchemaValidator.layerRefuse)
-await runtime.context()
-
-const damages: Record<string, (text: string) => string> = {
-  "trailing comma": (text) => text.replace(/\}$/, ",}"),
-  "bare keys": (text) => text.replace(/"(path|content|line|dryRun)":/g, "$1:"),
-  "missing brace": (text) => text.slice(0, -1)
-}
-
-for (const length of [60, 900, 15_000]) {
-  const rows: Record<string, Record<string, number>> = {}
-  const text = JSON.stringify(edit(length))
-  for (const [damage, apply] of Object.entries(damages)) {
-    const input = apply(text)
-    rows[damage] = await interleave({
-      "JSON.parse of the intact text": () => JSON.parse(text),
-      "jsonrepair, then JSON.parse": () => JSON.parse(jsonrepair(input)),
-      "countersign: repaired and validated": () =>
-        runtime.runPromise(
-          ToolCall.parseOrInvalid({ toolCallId: "1", toolName: "edit", input }, { tools, repair: Repair.standard })
-        )
-    })
+const chosen = part === undefined ? [...parts.values()] : [parts.get(part)]
+for (const run of chosen) {
+  if (run === undefined || !(size === undefined || Number(size) > 0)) {
+    console.error("Usage: node repair.ts [correctness | speed [KB] | linearity | call]")
+    process.exitCode = 1
+    break
   }
-  print(`Malformed call of ${text.length} characters`, rows)
+  await run()
 }
-await runtime.dispose()
