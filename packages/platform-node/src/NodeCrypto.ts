@@ -26,6 +26,13 @@ const make = (secret: Crypto.Secret): Effect.Effect<Crypto.HmacSha256, Crypto.Cr
     })
   })
 
+/** Native code hands over a text in half the time that it takes for a buffer. */
+const bytesOf = (binary: string): Uint8Array => {
+  const bytes = new Uint8Array(binary.length)
+  for (let index = 0; index < binary.length; index++) bytes[index] = binary.charCodeAt(index)
+  return bytes
+}
+
 /**
  * One-shot digests, HMAC with a key made once, comparison by `timingSafeEqual`.
  *
@@ -44,6 +51,6 @@ const make = (secret: Crypto.Secret): Effect.Effect<Crypto.HmacSha256, Crypto.Cr
  */
 export const layer: Layer.Layer<Crypto.Crypto> = Layer.succeed(Crypto.Crypto)({
   hmacSha256: make,
-  sha256: (data) => Effect.sync(() => new Uint8Array(hash("sha256", data, "buffer"))),
+  sha256: (data) => Effect.sync(() => bytesOf(hash("sha256", data, "binary"))),
   randomBytes: (length) => Effect.sync(() => randomFillSync(new Uint8Array(length)))
 })

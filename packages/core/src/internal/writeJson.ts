@@ -11,17 +11,28 @@ interface Frame {
  *
  * @internal
  */
-export const writeJson = (root: unknown): string => {
+export const writeJson = (root: unknown): string => writeValue(root, String, Infinity)
+
+/** Writes what is neither a string, an array nor an object; `holder` is what it stands in, under `key`. */
+type WriteScalar = (value: unknown, holder: object | undefined, key: string | number) => string
+
+/**
+ * Writes a value in the same form, plain JSON or not. Throws below `maxDepth`.
+ *
+ * @internal
+ */
+export const writeValue = (root: unknown, writeScalar: WriteScalar, maxDepth: number): string => {
   const open: Array<Frame> = []
-  const begin = (value: unknown): string => {
+  const begin = (value: unknown, holder: object | undefined, key: string | number): string => {
     if (typeof value === "string") return quote(value)
-    if (typeof value !== "object" || value === null) return String(value)
+    if (typeof value !== "object" || value === null) return writeScalar(value, holder, key)
+    if (open.length === maxDepth) throw new RangeError(`nested more than ${maxDepth} levels deep`)
     const keys = Array.isArray(value) ? undefined : sortKeys(Object.keys(value))
     const length = keys === undefined ? (value as Array<unknown>).length : keys.length
     open.push({ value: value as Frame["value"], keys, length, index: 0 })
     return keys === undefined ? "[" : "{"
   }
-  let text = begin(root)
+  let text = begin(root, undefined, "")
   for (let frame = open.at(-1); frame !== undefined; frame = open.at(-1)) {
     const { keys, value } = frame
     const index = frame.index++
@@ -33,7 +44,7 @@ export const writeJson = (root: unknown): string => {
     if (index > 0) text += ","
     const key = keys === undefined ? index : keys[index]!
     if (keys !== undefined) text += quote(key as string) + ":"
-    text += begin(value[key])
+    text += begin(value[key], value, key)
   }
   return text
 }
