@@ -10,6 +10,8 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { collect } from "./collect.ts"
 import { CommandFailed } from "./commandFailed.ts"
+import { drift } from "./drift.ts"
+import { fingerprint } from "./fingerprint.ts"
 import { parse } from "./parse.ts"
 import * as Presenter from "./presenter.ts"
 import { repair } from "./repair.ts"
@@ -20,13 +22,13 @@ import { version } from "./version.ts"
 
 const countersign = Command.make("countersign").pipe(
   Command.withDescription(
-    "Parses, repairs and checks the tool calls of language models, signs approvals of them, and resumes what was " +
-      "approved. Exit status: 0 where every line passed, 1 where one was invalid or refused, 2 for wrong usage or a file " +
+    "Parses, repairs and checks the tool calls of language models, signs approvals of them, resumes what was approved, and " +
+      "pins the definitions of tools. Exit status: 0 where every line passed, 1 where one was invalid or refused, 2 for wrong usage or a file " +
       "that cannot be read, 130 when interrupted. Blank lines get no answer; a line that cannot be read is answered with " +
       "its number as \"line\" and the error InvalidLine, and the rest goes on. collect and resume read one message history " +
-      "and write one answer; their --help says the rest."
+      "and write one answer; fingerprint and drift ask servers, and read no input. Their --help says the rest."
   ),
-  Command.withSubcommands([parse, repair, sign, verify, collect, resume])
+  Command.withSubcommands([parse, repair, sign, verify, collect, resume, fingerprint, drift])
 )
 
 const layerOutput = Layer.mergeAll(

@@ -6,6 +6,7 @@ import { SchemaMismatch } from "@countersign/core/InputIssue"
 import { Unrecoverable } from "@countersign/core/JsonRecovery"
 import { UnsupportedSchema } from "@countersign/core/JsonSchemaValidator"
 import { InputLimitExceeded } from "@countersign/core/Limits"
+import { McpError } from "@countersign/core/Mcp"
 import { InvalidJson } from "@countersign/core/StrictJson"
 import * as ToolCallError from "@countersign/core/ToolCallError"
 import * as Schema from "effect/Schema"
@@ -31,7 +32,8 @@ const Reported = Schema.Union([
   ApprovalError.ApprovalAlreadyUsed,
   InvalidSignature,
   LedgerUnavailable,
-  CryptoUnavailable
+  CryptoUnavailable,
+  McpError
 ])
 
 /** Every error that an answer of the command can carry. */

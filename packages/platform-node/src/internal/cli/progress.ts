@@ -4,8 +4,7 @@
 import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
-import * as Stdio from "effect/Stdio"
-import * as Stream from "effect/Stream"
+import * as StatusLine from "./statusLine.ts"
 import * as Terminal from "./terminal.ts"
 
 export interface Progress {
@@ -19,22 +18,14 @@ export interface Progress {
 
 const intervalMillis = 100
 
-/** Counts what a noun names. Needs no escape sequence: the line is written over by one that is as long. */
+/** Counts what a noun names. */
 export const makeOf = Effect.fnUntraced(function*(noun: string) {
-  const stdio = yield* Stdio.Stdio
+  const statusLine = yield* StatusLine.make
   const isShown = yield* Terminal.canOverwrite
   const counts = new Map<string, number>()
   let total = 0
-  let shown = ""
   let shownAt = yield* Clock.currentTimeMillis
 
-  const write = (text: string) => Effect.ignore(Stream.run(Stream.make(text), stdio.stderr()))
-  const show = (text: string) =>
-    Effect.suspend(() => {
-      const line = `\r${text.padEnd(shown.length)}${text === "" ? "\r" : ""}`
-      shown = text
-      return write(line)
-    })
   const summary = () => {
     const byStatus = [...counts].map(([status, count]) => `${count.toLocaleString("en")} ${status}`).join(", ")
     return `${total.toLocaleString("en")} ${noun}${total === 1 ? "" : "s"}: ${byStatus}`
@@ -45,17 +36,19 @@ export const makeOf = Effect.fnUntraced(function*(noun: string) {
       total += statuses.length
       for (const status of statuses) counts.set(status, (counts.get(status) ?? 0) + 1)
       if (messages.length > 0) {
-        if (shown !== "") yield* show("")
+        yield* statusLine.show("")
         yield* Console.error(messages.join("\n"))
       }
       if (!isShown) return
       const now = yield* Clock.currentTimeMillis
       if (now - shownAt < intervalMillis) return
       shownAt = now
-      yield* show(summary())
+      yield* statusLine.show(summary())
     }),
     count: (status) => counts.get(status) ?? 0,
-    end: Effect.suspend(() => isShown && total > 0 ? Effect.andThen(show(summary()), write("\n")) : Effect.void)
+    end: Effect.suspend(() =>
+      isShown && total > 0 ? Effect.andThen(statusLine.show(summary()), statusLine.keep) : Effect.void
+    )
   }
   return progress
 })

@@ -9,7 +9,7 @@ import * as ToolSet from "@countersign/core/ToolSet"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -21,6 +21,7 @@ import * as OneAnswer from "./oneAnswer.ts"
 import { printable } from "./printable.ts"
 import * as Progress from "./progress.ts"
 import * as SecretEnv from "./secretEnv.ts"
+import * as Timeout from "./timeout.ts"
 import * as ToolDefinitions from "./toolDefinitions.ts"
 import * as ToolProgram from "./toolProgram.ts"
 
@@ -57,19 +58,12 @@ const flags = {
     Flag.withDescription("An argument for the program; may be repeated. Write one that begins with - as --exec-arg=-x"),
     Flag.atLeast(0)
   ),
-  timeout: Flag.String("timeout").pipe(
-    Flag.filterMap(
-      (text) => Option.filter(Duration.fromInput(text as Duration.Input), isTimeout),
-      (text) => `a duration such as "30 seconds", not "${text}"`
-    ),
-    Flag.withMetavar("<duration>"),
+  timeout: Timeout.flag.pipe(
     Flag.withDescription("How long the program may take for one call, as in \"30 seconds\"; without it, any time"),
     Flag.optional
   ),
   concurrency: Concurrency.flag
 }
-
-const isTimeout = (duration: Duration.Duration): boolean => Duration.isPositive(duration) && Duration.isFinite(duration)
 
 /** Without a secret nothing is verified: that may be by mistake, so nothing is run, and it is said. */
 const layerSigner = ({ exec, secretEnv, unsigned }: {
