@@ -340,6 +340,7 @@ describe("what a change in a schema means", () => {
       [{}, { default: { properties: { a }, required: ["a"] } }, ["new-default"]],
       [{ properties: { a } }, { properties: { a: { ...a, default: "x" } } }, ["new-default"]],
       [{ properties: { a: { default: [{ b: 1 }] } } }, { properties: { a: { default: [{ b: 2 }] } } }, ["new-default"]],
+      [{ properties: {} }, { properties: { default: {} } }, ["new-parameter"]],
       [{ properties: { default: {} } }, { properties: { default: { title: "t" } } }, []]
     ]
     for (const [before, after, expected] of cases) {

@@ -236,7 +236,13 @@ describe("ToolLock.parse", () => {
 
   effect("reads the text in another layout", function*() {
     const text = ToolLock.stringify(yield* make([find, read]))
-    for (const other of [text.replaceAll("\n", "\r\n"), JSON.stringify(JSON.parse(text)), `\n${text}  `]) {
+    const others = [
+      text.replaceAll("\n", "\r\n"),
+      text.replaceAll("\": ", "\"\t: "),
+      JSON.stringify(JSON.parse(text)),
+      `\n${text}  `
+    ]
+    for (const other of others) {
       assert.strictEqual(ToolLock.stringify(yield* ToolLock.parse(other)), text)
     }
   })
@@ -356,6 +362,11 @@ describe("ToolLock.check", () => {
       (yield* ToolLock.check(lock, "files", odd)).tools.map(({ status }) => status),
       ["added", "added", "added"]
     )
+    const parsed = yield* ToolLock.parse(ToolLock.stringify(lock))
+    for (const name of ["__proto__", "constructor"]) {
+      assert.isUndefined(parsed.servers[name])
+      assert.isUndefined(parsed.servers["files"]!.tools[name])
+    }
     for (const server of ["__proto__", "constructor", "other"]) {
       assert.deepStrictEqual(yield* check(lock, [read], server), { read: "added" })
     }
