@@ -100,6 +100,16 @@ const unescape = (raw: string, hasQuotes = false): Unescaped => {
   for (let at = raw.indexOf("\\"); at !== -1; at = raw.indexOf("\\", from)) {
     text += raw.slice(from, at)
     from = at + 2
+    const code = raw.charCodeAt(at + 1)
+    if (code === 0x6e) {
+      text += "\n"
+      hasLetters = true
+      continue
+    }
+    if (code === 0x22 || code === 0x5c) {
+      text += code === 0x22 ? "\"" : "\\"
+      continue
+    }
     const letter = raw[at + 1] ?? ""
     const escaped = escapes.get(letter)
     if (escaped !== undefined) {
@@ -115,8 +125,8 @@ const unescape = (raw: string, hasQuotes = false): Unescaped => {
       text += `\\${letter}`
       continue
     }
-    const code = Number.parseInt(found[1] ?? found[2] ?? found[3]!, 16)
-    text += code > 0xffff && code <= 0x10ffff ? String.fromCodePoint(code) : String.fromCharCode(code)
+    const point = Number.parseInt(found[1] ?? found[2] ?? found[3]!, 16)
+    text += point > 0xffff && point <= 0x10ffff ? String.fromCodePoint(point) : String.fromCharCode(point)
     from = numeric.lastIndex
     hasLetters ||= letter === "x"
     isValid &&= found[2] !== undefined

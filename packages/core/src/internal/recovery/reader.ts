@@ -804,7 +804,7 @@ export const makeReader = (
       const isQuoted = first === 0x22 || first === 0x27
       const key = keyText(isQuoted ? at + 1 : at, keyEnd)
       if (key === "__proto__" || key === "constructor" || Object.hasOwn(target, key)) return
-      if (place.isClosed && place.members?.has(key) === false) return
+      if (place !== anywhere && place.isClosed && place.members?.has(key) === false) return
       const here = place === anywhere ? place : memberAt(place, key)
       const afterKey = isQuoted ? keyEnd + 1 : keyEnd
       const start = skipLines(text, afterKey + 1)
@@ -844,7 +844,7 @@ export const makeReader = (
       frame.firstKey ??= key
       if (first !== 0x22) edit(isQuoted ? "quotes" : "bare-key", at, text.slice(at, afterKey))
       if (code === 0x27) edit("quotes", start, text.slice(start, end))
-      if (code < 0x5b && literalNames.has(code)) edit("literal", start, text.slice(start, end), String(value))
+      if (code < 0x5b && code > 0x40) edit("literal", start, text.slice(start, end), String(value))
       target[key as never] = (hasEscapes ? content(value as string, start) : value) as never
       offset = end
       state = State.after
