@@ -557,29 +557,3 @@ const contentOf = (definition: ToolDefinition.ToolDefinition): string =>
  * @since 0.1.0
  */
 export const hasDrift = (report: Report): boolean => report.tools.some(({ status }) => status !== "same")
-
-/**
- * The tools of a report that are not what was reviewed, as lines that are safe to print: each tool, and below it its changes, indented
- * by two spaces. Empty where there is no drift.
- *
- * @example
- * ```ts
- * import * as ToolLock from "@countersign/core/ToolLock"
- *
- * const changes = [{ pointer: "/title", change: "removed", before: "\"Find\"", warnings: [] }] as const
- * const tools = [{ name: "find", status: "changed", changes }, { name: "read", status: "same", changes: [] }] as const
- * ToolLock.format({ server: "files", tools }) // => "changed find\n  removed /title: \"Find\"\n"
- * ```
- *
- * @category formatting
- * @since 0.1.0
- */
-export const format = (report: Report): string =>
-  report.tools.filter(({ status }) => status !== "same").flatMap(({ changes, name, renamedFrom, status }) => [
-    `${status} ${shown(name)}${
-      renamedFrom === undefined ? "" : `, which is ${shown(renamedFrom)} under another name`
-    }\n`,
-    ...changes.map((change) => `  ${DefinitionDiff.format(change)}\n`)
-  ]).join("")
-
-const shown = (name: string): string => printable(name, 200)

@@ -423,22 +423,3 @@ describe("ToolLock.check", () => {
     assert.strictEqual(report.tools.length, 10_000)
   })
 })
-
-describe("ToolLock.format", () => {
-  effect("prints the tools that drifted, and hostile names as escapes", function*() {
-    const lock = yield* make([find, read])
-    const listed = [{ ...read, title: "R" }, { ...find, name: "find\n\u202e" }]
-    assert.strictEqual(
-      ToolLock.format(yield* ToolLock.check(lock, "files", listed)),
-      `removed find
-added find\\u000a\\u202e, which is find under another name
-  added /description: "Find a file"
-  added /inputSchema: {"required":["a","b"],"type":"object"}
-  added /name: "find\\n\\u202e" [bidirectional-text, lookalike-name]
-changed read
-  added /title: "R"
-`
-    )
-    assert.strictEqual(ToolLock.format(yield* ToolLock.check(lock, "files", [find, read])), "")
-  })
-})
