@@ -115,7 +115,7 @@ const unescape = (raw: string, hasQuotes = false): Unescaped => {
     if (escaped !== undefined) {
       text += escaped
       hasLetters ||= escaped !== letter
-      isValid &&= escaped !== letter || letter === "\"" || letter === "\\" || letter === "/"
+      isValid &&= escaped !== letter || "\"'`\\/".includes(letter)
       continue
     }
     numeric.lastIndex = at + 1

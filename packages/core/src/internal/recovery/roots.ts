@@ -4,7 +4,7 @@
 import { endOfComment, isQuote, skipSpaces } from "./characters.ts"
 import type { EditLog } from "./editLog.ts"
 import { looseKeyAhead } from "./follow.ts"
-import { takes, Type } from "./place.ts"
+import { anywhere, takes, Type } from "./place.ts"
 import { opensString } from "./rawText.ts"
 import { makeReader, type Read, type ReadOptions } from "./reader.ts"
 import { Refused } from "./refused.ts"
@@ -66,7 +66,9 @@ export const readRoots = (text: string, start: number, edits: EditLog, options: 
     const next = "{[".includes(text[from]!) ? from : nextRoot(text, from)
     if (next !== from) {
       const between = text.slice(from, next)
-      if (!mayBeProse(between, roots[0]!.start === start)) throw new Refused("garbage", from)
+      const isFirst = !hasWords(text.slice(start, roots[0]!.start))
+      const isItem = next !== undefined && between.trim() === "," && Array.isArray(roots[roots.length - 1]!.value)
+      if (isItem || !mayBeProse(between, isFirst)) throw new Refused("garbage", from)
       const isCloser = /^[\s}\])]*$/.test(between)
       edits.add(isCloser ? "surplus-close" : "prose", from, undefined, between.trim(), "", riskOf(between))
     }
@@ -100,6 +102,12 @@ const skipped = (edits: EditLog, text: string, from: number, to: number): void =
 
 const readFirst = (text: string, start: number, edits: EditLog, { place }: ReadOptions, read: ReadRoot): Root => {
   const head = text.slice(start, start + 256)
+  // An object or a list in brackets, where the schema wants no list of it.
+  const grouped = /^\(\s*(?=([{[]))/.exec(head)
+  if (grouped !== null && place !== anywhere && takes(place, grouped[1] === "{" ? Type.object : Type.array)) {
+    edits.add("brackets", start, undefined, "(", "")
+    return read(start + grouped[0].length)
+  }
   if (/^[{[(｛［]/.test(head) && !bracketsInProse.test(head)) return read(start)
   const next = skipSpaces(text, start + 2)
   if (head.startsWith("\"\"") && "{[".includes(text[next] ?? " ")) {
