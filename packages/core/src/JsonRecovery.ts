@@ -149,6 +149,9 @@ export const recover = (
     recovered !== undefined && Result.isSuccess(recovered) &&
     recovered.success.edits.some(({ kind }) => kind !== "escape")
   ) return recovered
+  if (recovered !== undefined && Result.isFailure(recovered) && recovered.failure._tag === "InputLimitExceeded") {
+    return recovered
+  }
   const parsed = StrictJson.parse(text, { limits })
   if (Result.isSuccess(parsed)) return Result.succeed({ ...parsed.success, truncated: false })
   const error = parsed.failure
