@@ -413,6 +413,11 @@ describe("JsonRecovery", () => {
   })
 })
 
+it("has no other reading that is no number", () => {
+  const recovered = JsonRecovery.recover("{'a': 01234567890123456781e40090}")
+  assert.isTrue(Result.isFailure(recovered) || !("alternative" in recovered.success))
+})
+
 describe("JsonRecovery of any text at all", () => {
   const texts: { readonly [name: string]: Arbitrary.Arbitrary<string> } = {
     "parts of JSON": fragmentText,

@@ -774,7 +774,7 @@ export const makeReader = (
     // Thousands in a list of numbers.
     if (hasLeadingZero(raw) && /\d,$/.test(text.slice(Math.max(0, at - 2), at))) return refuse("garbage", at)
     if (takes(place, Type.string) && (!takes(place, Type.number) || place === anywhere && hasLeadingZero(raw))) {
-      const isNumber = takes(place, Type.number) && fork("number")
+      const isNumber = takes(place, Type.number) && numberLoss(String(value)) === undefined && fork("number")
       if (!isNumber) edit("raw-text", at, raw, JSON.stringify(raw))
       put(isNumber ? value : raw)
     } else {
