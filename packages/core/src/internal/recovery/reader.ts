@@ -237,17 +237,6 @@ export const makeReader = (
     }
     if (text.startsWith("...", offset) || first === 0x2026) return refuse("elided")
     if (isQuote(first) && !text.startsWith("```", offset)) return string()
-    const literalName = first === 0x74 ? "true" : first === 0x66 ? "false" : first === 0x6e ? "null" : undefined
-    if (literalName !== undefined && text.startsWith(literalName, offset)) {
-      const end = offset + literalName.length
-      const after = text.charCodeAt(end)
-      if (after === 0x2c || after === 0x7d || after === 0x5d) {
-        const at = offset
-        offset = end
-        lastString = -1
-        return putScalar(first === 0x6e ? null : first === 0x74, literalName, at)
-      }
-    }
     if (first === 0x5c && text[offset + 1] === "\"") return escapedString()
     if (keyword()) return
     bare()
