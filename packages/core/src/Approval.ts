@@ -29,15 +29,17 @@ import type {
   ToolCallNotFoundForApproval,
   ToolDrifted
 } from "./ApprovalError.ts"
-import type { ApprovalLedger, LedgerUnavailable } from "./ApprovalLedger.ts"
+import type { ApprovalLedger, Claim, LedgerUnavailable } from "./ApprovalLedger.ts"
 import type { ApprovalPolicy } from "./ApprovalPolicy.ts"
 import type { ApprovalSigner, InvalidSignature } from "./ApprovalSigner.ts"
 import type { NotJson } from "./CanonicalJson.ts"
 import type { Crypto, CryptoUnavailable } from "./Crypto.ts"
+import { claimOfCall } from "./internal/approval/claimOf.ts"
 import { collectApprovals } from "./internal/approval/collect.ts"
 import { requestApproval } from "./internal/approval/request.ts"
 import { resumeApprovals, resumeEvents } from "./internal/approval/resume.ts"
 import { validateApprovals } from "./internal/approval/validate.ts"
+import { getOwn } from "./internal/ownProperty.ts"
 import { printable } from "./internal/printable.ts"
 import type { JsonSchemaValidator } from "./JsonSchemaValidator.ts"
 import type * as Message from "./Message.ts"
@@ -596,3 +598,34 @@ export const resumeStream: <
 >(
   options: ResumeOptions<Tools, PolicyR, Refine, HookR>
 ) => Stream.Stream<ResumeEvent, ResumeError, ResumeServices<Tools, PolicyR, Refine, HookR>> = resumeEvents
+
+/**
+ * The claim that a resume makes of the ledger for a call that was approved, for `ApprovalLedger.find` and `ApprovalLedger.resolve`: how
+ * a person who looked says what became of an approval that was begun and broken off. Give it the `invalid` approval of the resume, or the
+ * question; with the answer where the person changed the input.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as Approval from "@countersign/core/Approval"
+ * import { ApprovalLedger } from "@countersign/core/ApprovalLedger"
+ *
+ * const itWasPaid = (approval: Approval.PendingApproval) =>
+ *   Effect.gen(function*() {
+ *     const ledger = yield* ApprovalLedger
+ *     const claim = yield* Approval.claimOf(approval)
+ *     return yield* ledger.resolve(claim, { output: { type: "text", value: "paid, says the bank" } })
+ *   })
+ * ```
+ *
+ * @category resuming
+ * @since 0.1.0
+ */
+export const claimOf = (
+  approval: PendingApproval & { readonly approvalResponse?: Message.ToolApprovalResponse | undefined }
+): Effect.Effect<Claim, never, Crypto> => {
+  const { approvalRequest: { approvalId }, approvalResponse, toolCall: { input, toolCallId, toolName } } = approval
+  const edited = approvalResponse === undefined ? undefined : getOwn(approvalResponse, "input")
+  const approved = (edited === undefined ? input : edited) ?? null
+  return claimOfCall({ approvalId, toolCallId, toolName, input: approved, idempotent: false })
+}

@@ -4,17 +4,19 @@
  *
  * ```text
  *              claim                       settle
- *   unknown ───────────▶ running ────────────────────────▶ settled
- *                          │                                  │
- *                          │ the owner ended without settling │ until the approval expires
- *                          ▼                                  ▼
- *                     indeterminate ── claim, idempotent ──▶ running …
+ *   unknown ───────────▶ running ────────────────────────▶ settled, until the approval expires
+ *                         │   ▲                              ▲
+ *   the owner ended       │   │ claim, idempotent            │
+ *   without settling      ▼   │                              │
+ *                     indeterminate ─────── resolve ─────────┘
  * ```
  *
  * The owner of a claim is the scope in which it was made. A scope that closes without a settlement leaves the claim
- * `Indeterminate`: the process was interrupted, or crashed, and nobody knows whether the tool had its effect.
+ * `Indeterminate`: the process was interrupted, or crashed, and nobody knows whether the tool had its effect. A person who finds out
+ * says so with `resolve`.
  *
- * A ledger is shared by all who may resume an approval. {@link layerMemory} is for one process.
+ * A ledger is shared by all who may resume an approval. {@link layerMemory} is for one process; `DurableLedger` is for several, and
+ * outlives them.
  *
  * @since 0.1.0
  */
@@ -128,6 +130,8 @@ export class LedgerUnavailable extends // Pure, so that a program whose ledger c
  * - `find` says what a claim would find, and claims nothing.
  * - `settle` keeps the outcome of a claim. The first outcome stays; to settle again changes nothing. It is for the owner, while
  *   its scope is open.
+ * - `resolve` is for a person who has found out how an `Indeterminate` claim ended: it keeps the outcome, and every later claim is
+ *   answered with it. It changes nothing else, and says what is known then. `Approval.claimOf` gives the claim.
  *
  * @example
  * ```ts
@@ -155,6 +159,7 @@ export class ApprovalLedger extends Context.Service<ApprovalLedger, {
   readonly claim: (claim: Claim) => Effect.Effect<ClaimResult, LedgerUnavailable, Scope.Scope>
   readonly find: (claim: Claim) => Effect.Effect<FindResult, LedgerUnavailable>
   readonly settle: (claim: Claim, outcome: Outcome) => Effect.Effect<void, LedgerUnavailable>
+  readonly resolve: (claim: Claim, outcome: Outcome) => Effect.Effect<FindResult, LedgerUnavailable>
 }>()("@countersign/core/ApprovalLedger") {}
 
 /**
@@ -211,6 +216,8 @@ export const layerMemory = (
       return { _tag: "Claimed" }
     }
 
+    const settled = (outcome: Outcome): ClaimState => ({ _tag: "Settled", outcome: copyPlain(outcome) as Outcome })
+
     const abandon = (entry: { state: ClaimState } | undefined): void => {
       if (entry?.state._tag === "Running") entry.state = { _tag: "Indeterminate" }
     }
@@ -231,8 +238,13 @@ export const layerMemory = (
         Effect.sync(() => {
           const entry = entries.get(approvalId)
           if (entry?.state._tag === "Running" && entry.callDigest === callDigest) {
-            entry.state = { _tag: "Settled", outcome: copyPlain(outcome) as Outcome }
+            entry.state = settled(outcome)
           }
+        }),
+      resolve: (claim, outcome) =>
+        Effect.map(Clock.currentTimeMillis, (now) => {
+          if (find(claim, now)._tag === "Indeterminate") entries.get(claim.approvalId)!.state = settled(outcome)
+          return find(claim, now)
         })
     }
   }))

@@ -69,7 +69,8 @@ const failingLedger = (fails: (what: "claim" | "settle", claim: ApprovalLedger.C
     return {
       claim: (claim) => Effect.andThen(unavailable("claim", claim), ledger.claim(claim)),
       find: (claim) => Effect.andThen(unavailable("claim", claim), ledger.find(claim)),
-      settle: (claim, outcome) => Effect.andThen(unavailable("settle", claim), ledger.settle(claim, outcome))
+      settle: (claim, outcome) => Effect.andThen(unavailable("settle", claim), ledger.settle(claim, outcome)),
+      resolve: ledger.resolve
     }
   }))
 

@@ -464,7 +464,8 @@ describe("without what it needs", () => {
       const ledger = Layer.succeed(ApprovalLedger.ApprovalLedger)({
         claim: () => unavailable,
         find: () => unavailable,
-        settle: () => unavailable
+        settle: () => unavailable,
+        resolve: () => unavailable
       })
       const calls = [raw("c1", "free"), raw("c2", "allowed"), raw("c3", "asked")]
       const step = yield* Effect.provide(run(calls, { tools, policy }), ledger)
@@ -483,7 +484,8 @@ describe("without what it needs", () => {
         Effect.map(ApprovalLedger.ApprovalLedger, (ledger) => ({
           claim: ledger.claim,
           find: ledger.find,
-          settle: () => Effect.fail(new ApprovalLedger.LedgerUnavailable({ reason: "no route" }))
+          settle: () => Effect.fail(new ApprovalLedger.LedgerUnavailable({ reason: "no route" })),
+          resolve: ledger.resolve
         }))
       )
       const step = yield* Effect.provide(run([raw("c1", "allowed"), raw("c2", "free")], { tools, policy }), unsettling)

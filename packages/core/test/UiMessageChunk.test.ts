@@ -321,7 +321,8 @@ describe("fromStep", () => {
       Effect.provideService(ApprovalLedger.ApprovalLedger, {
         claim: () => down,
         find: () => down,
-        settle: () => Effect.void
+        settle: () => Effect.void,
+        resolve: () => down
       }),
       Effect.provide(approvals)
     ))

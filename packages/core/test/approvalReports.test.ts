@@ -313,7 +313,8 @@ describe("once", () => {
       claim: (claim) => Effect.andThen(Effect.sync(() => order.push("claim atomically")), real.claim(claim)),
       find: real.find,
       settle: (claim, outcome) =>
-        Effect.andThen(Effect.sync(() => order.push("record result")), real.settle(claim, outcome))
+        Effect.andThen(Effect.sync(() => order.push("record result")), real.settle(claim, outcome)),
+      resolve: real.resolve
     })
     yield* Effect.provide(Approval.resume({ messages: [...history, toolMessage(answer(asked))], tools }), watched)
     assert.deepStrictEqual(order, expected.order)

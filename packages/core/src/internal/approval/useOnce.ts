@@ -2,17 +2,15 @@ import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { ApprovalExpired } from "../../ApprovalError.ts"
-import * as ApprovalId from "../../ApprovalId.ts"
 import {
   ApprovalLedger,
-  type Claim,
   type ClaimResult,
   type FindResult,
   type LedgerUnavailable,
   type Outcome
 } from "../../ApprovalLedger.ts"
-import * as CanonicalJson from "../../CanonicalJson.ts"
 import type { Crypto } from "../../Crypto.ts"
+import { claimOfCall } from "./claimOf.ts"
 
 /** @internal */
 export type Used =
@@ -41,14 +39,8 @@ export const useOnce = Effect.fnUntraced(function*<R>(
   },
   run: Effect.Effect<Outcome, never, R> | undefined
 ): Effect.fn.Return<Used, LedgerUnavailable, ApprovalLedger | Crypto | R> {
-  const { approvalId, idempotent, input, toolCallId, toolName } = approval
-  const claims = ApprovalId.parse(approvalId)
-  const claim: Claim = {
-    approvalId,
-    callDigest: yield* CanonicalJson.digest([toolCallId, toolName, input]),
-    expiresAt: claims._tag === "Claims" ? claims.expiresAt : undefined,
-    idempotent
-  }
+  const { approvalId, toolCallId } = approval
+  const claim = yield* claimOfCall(approval)
   const ledger = yield* ApprovalLedger
   const asked: Effect.Effect<ClaimResult | FindResult, LedgerUnavailable, Scope.Scope> = run === undefined
     ? ledger.find(claim)

@@ -1,0 +1,53 @@
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import type { Outcome } from "../../ApprovalLedger.ts"
+import { ToolResultOutput } from "../../Message.ts"
+
+/**
+ * What a ledger keeps of a claim. Times are in milliseconds since 1970.
+ *
+ * @internal
+ */
+export interface ClaimRecord {
+  readonly callDigest: string
+  readonly keptUntil: number
+  readonly state:
+    | { readonly _tag: "Running"; readonly owner: string; readonly leasedUntil: number }
+    | { readonly _tag: "Abandoned" }
+    | { readonly _tag: "Settled"; readonly outcome: Outcome }
+}
+
+const isClaimRecord = Schema.is(Schema.Struct({
+  callDigest: Schema.String,
+  keptUntil: Schema.Finite,
+  state: Schema.Union([
+    Schema.Struct({ _tag: Schema.Literal("Running"), owner: Schema.String, leasedUntil: Schema.Finite }),
+    Schema.Struct({ _tag: Schema.Literal("Abandoned") }),
+    Schema.Struct({
+      _tag: Schema.Literal("Settled"),
+      outcome: Schema.Struct({
+        output: ToolResultOutput,
+        value: Schema.optionalKey(Schema.Unknown),
+        usage: Schema.optionalKey(Schema.Record(Schema.String, Schema.Finite))
+      })
+    })
+  ])
+}))
+
+/** @internal */
+export const encode = (record: ClaimRecord): string => JSON.stringify(record)
+
+/**
+ * None where somebody else has written the text.
+ *
+ * @internal
+ */
+export const decode = (text: string): Option.Option<ClaimRecord> => {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return Option.none()
+  }
+  return isClaimRecord(value) ? Option.some(value) : Option.none()
+}

@@ -1,0 +1,1 @@
+export { storeContract } from "../src/internal/testing/storeContract.ts"
