@@ -396,9 +396,11 @@ describe("resume", () => {
     }).pipe(Effect.provide(approvals)))
 
   describe("interrupted", () => {
-    const broken = Effect.fnUntraced(function*(more: object) {
+    const broken = Effect.fnUntraced(function*(more: object, proposed = "b") {
       const gated = makeGated(["b"], more)
-      const messages = step(yield* askAll(gated.tools, ["a", "b", "c"]))
+      const pending = yield* askAll(gated.tools, ["a", proposed, "c"])
+      const change = proposed === "b" ? {} : { input: { name: "b" } }
+      const messages = step(pending, pending.map((one, index) => answer(one, true, index === 1 ? change : {})))
       // Two of them have finished, and are in the ledger.
       const finished = yield* Deferred.make<void>()
       let left = 2
@@ -434,6 +436,22 @@ describe("resume", () => {
           assert.deepStrictEqual(outputs(yield* Approval.resume({ tools, messages })), ["a done", "b done", "c done"])
         }
         assert.deepStrictEqual(ran.toSorted(), ["a", "b", "b", "c"])
+      }).pipe(Effect.provide(approvals)))
+
+    it.effect("is answered with what a person has found out", () =>
+      Effect.gen(function*() {
+        const ledger = yield* ApprovalLedger.ApprovalLedger
+        for (const proposed of ["b", "what the person changed to b"]) {
+          const { messages, ran, tools } = yield* broken({ allowEdits: true }, proposed)
+          const [invalid] = (yield* Approval.resume({ tools, messages })).invalid
+          const claim = yield* Approval.claimOf(invalid!)
+          const outcome = { output: { type: "text", value: "it was paid, says the bank" } } as const
+          assert.deepStrictEqual(yield* ledger.resolve(claim, outcome), { _tag: "Settled", outcome })
+          const resumed = yield* Approval.resume({ tools, messages })
+          assert.deepStrictEqual(outputs(resumed).toSorted(), ["a done", "c done", "it was paid, says the bank"])
+          assert.deepStrictEqual(resumed.invalid, [])
+          assert.deepStrictEqual(ran.toSorted(), ["a", "b", "c"])
+        }
       }).pipe(Effect.provide(approvals)))
 
     it.effect("while a policy is asked, ends, and runs nothing", () =>
