@@ -5,19 +5,32 @@ import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { root } from "./packages.ts"
 import type * as Tally from "./Tally.ts"
-import { tally, type VitestReport } from "./vitestReport.ts"
+import { notRun, tally, type VitestReport } from "./vitestReport.ts"
 
 const { resolve: find } = createRequire(import.meta.url)
 const entry = join(dirname(find("vitest/package.json")), "vitest.mjs")
 
+/** What a run came to, and what the machine lacks something for. */
+export interface Result {
+  readonly tally: Tally.Tally
+  readonly notRun: ReadonlyArray<string>
+}
+
 /** The arguments for Node that make each runtime run a script; Deno comes as a package and is kept off the network. */
 const runtimes = {
   node: [],
-  deno: [join(dirname(find("deno/package.json")), "bin.cjs"), "run", "-A", "--no-remote", "--cached-only"]
+  deno: [
+    join(dirname(find("deno/package.json")), "bin.cjs"),
+    "run",
+    "-A",
+    "--unstable-kv",
+    "--no-remote",
+    "--cached-only"
+  ]
 }
 
 /** Runs every Vitest project that exists on the runtime. */
-export const vitest = async (runtime: keyof typeof runtimes): Promise<Tally.Tally> => {
+export const vitest = async (runtime: keyof typeof runtimes): Promise<Result> => {
   const directory = await mkdtemp(join(tmpdir(), "countersign-test-"))
   const report = join(directory, "report.json")
   try {
@@ -31,7 +44,8 @@ export const vitest = async (runtime: keyof typeof runtimes): Promise<Tally.Tall
       "--reporter=json",
       `--outputFile.json=${report}`
     ])
-    return tally(await readReport(report), code)
+    const read = await readReport(report)
+    return { tally: tally(read, code), notRun: notRun(read) }
   } finally {
     await rm(directory, { recursive: true, force: true })
   }

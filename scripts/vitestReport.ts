@@ -6,7 +6,7 @@ export interface VitestReport {
   readonly numFailedTests: number
   readonly testResults: ReadonlyArray<{
     readonly status: string
-    readonly assertionResults: ReadonlyArray<{ readonly status: string }>
+    readonly assertionResults: ReadonlyArray<{ readonly status: string; readonly fullName: string }>
   }>
 }
 
@@ -19,3 +19,11 @@ export const tally = (report: VitestReport | undefined, exitCode: number | null)
   const failed = report.numFailedTests + failedFiles.length
   return { passed: report.numPassedTests, failed: failed === 0 && exitCode !== 0 ? 1 : failed }
 }
+
+/** What was skipped, by names that say why: they stand for whole suites where the machine lacks what these need. */
+export const notRun = (report: VitestReport | undefined): ReadonlyArray<string> =>
+  (report?.testResults ?? []).flatMap(({ assertionResults }) =>
+    assertionResults.filter(({ status }) => status === "skipped" || status === "pending").map(({ fullName }) =>
+      fullName
+    )
+  )
