@@ -146,3 +146,9 @@ export const a = 1
   assert.include(second, `if (true) {\n  "indented"\n}`)
   assert.include(third, `"third"`)
 })
+
+test("what only Workers load is left to workerd", () => {
+  const module =
+    `import { env } from "cloudflare:workers"\n\n/**\n * \`\`\`ts\n * env\n * \`\`\`\n */\nexport const a = env\n`
+  assert.deepStrictEqual([...doctestsOf("module.ts", module, "src/module.ts").keys()], ["module.1.workerd.ts"])
+})

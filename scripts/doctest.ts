@@ -101,13 +101,15 @@ doctestCase(${JSON.stringify(title)}, () => {
   }
 }
 
-/** The tests of one module, by file name: `ToolCall.1.test.ts`. */
+/** The tests of one module, by file name: `ToolCall.1.test.ts`, or `RecordStoreObject.1.workerd.ts` for one that only Workers load. */
 export const doctestsOf = (path: string, text: string, title: string): ReadonlyMap<string, string> => {
   const examples = parse(text).comments.filter(isDocComment).flatMap((comment) => examplesOf(text, comment))
   const module = path.replace(/\.ts$/, "").replaceAll("/", ".")
+  // A module of the Workers runtime loads nowhere else: `runtime-tests/workerd/run.ts` runs these.
+  const suffix = /^\S.* from "cloudflare:/m.test(text) ? "workerd.ts" : "test.ts"
   return new Map(
     examples.map(({ code, line }, index) => [
-      `${module}.${index + 1}.test.ts`,
+      `${module}.${index + 1}.${suffix}`,
       testSource(`${title}:${line}`, code)
     ])
   )

@@ -29,6 +29,12 @@ console.log(JSON.stringify(found))`
   return JSON.parse(run(process.execPath, ["import-all.mjs"], project))
 }
 
+/** What does not load on Node alone, and the code of its error: it needs the Workers runtime, or Vitest. */
+const elsewhere: Record<string, string> = {
+  "@countersign/core/testing": "ERR_MODULE_NOT_FOUND",
+  "@countersign/platform-workers/RecordStoreObject": "ERR_UNSUPPORTED_ESM_URL_SCHEME"
+}
+
 beforeAll(() => {
   build()
   const files = pack(tarballs).map(({ file }) => `file:${file}`)
@@ -54,7 +60,8 @@ describe.each(packages.map(({ name }) => name))("%s", { timeout }, (name) => {
       .filter((module) => !closed.includes(`./${module}`))
     const found = importAll([name, ...modules.map((module) => `${name}/${module}`)])
     for (const [specifier, exported] of Object.entries(found)) {
-      assert.isArray(exported, `${specifier}: ${exported}`)
+      if (Object.hasOwn(elsewhere, specifier)) assert.strictEqual(exported, elsewhere[specifier], specifier)
+      else assert.isArray(exported, `${specifier}: ${exported}`)
     }
     assert.notDeepEqual(found[name], [])
   })

@@ -1,5 +1,5 @@
 import { build, type Plugin } from "esbuild"
-import { writeFile } from "node:fs/promises"
+import { mkdir, writeFile } from "node:fs/promises"
 import { join, relative } from "node:path"
 
 export interface Bundle {
@@ -28,7 +28,9 @@ export const bundle = async ({ modules, outdir, root, tests }: Bundle): Promise<
     logLevel: "error"
   })
   const config = join(outdir, "workerd.capnp")
-  await writeFile(config, capnp(outdir))
+  const storage = join(outdir, "storage")
+  await mkdir(storage)
+  await writeFile(config, capnp(outdir, storage))
   return config
 }
 
@@ -39,6 +41,7 @@ const entry = (root: string, modules: Bundle["modules"], tests: Bundle["tests"])
     "const files = {",
     ...tests.map((file) => `  ${JSON.stringify(relative(root, file))}: () => import(${JSON.stringify(file)}),`),
     "}",
+    `export * from ${JSON.stringify(join(import.meta.dirname, "objects.ts"))}`,
     "export default {",
     "  async test(_controller, env) {",
     `    const { run } = await import(${JSON.stringify(join(import.meta.dirname, "worker.ts"))})`,
@@ -62,7 +65,7 @@ const nodeBuiltinsThrow: Plugin = {
 }
 
 /** Without Node's compatibility layer, so that `process`, `Buffer` and `node:` are as absent as they can be. */
-const capnp = (outdir: string): string =>
+const capnp = (outdir: string, storage: string): string =>
   `using Workerd = import "/workerd/workerd.capnp";
 
 const config :Workerd.Config = (
@@ -73,9 +76,19 @@ const config :Workerd.Config = (
         modules = [(name = "worker", esModule = embed "worker.js")],
         compatibilityDate = "2026-11-01",
         compatibilityFlags = ["no_nodejs_compat", "no_nodejs_compat_v2"],
-        bindings = [(name = "REPORT", service = "report")]
+        bindings = [
+          (name = "REPORT", service = "report"),
+          (name = "COUNTERSIGN", durableObjectNamespace = "RecordStoreObject"),
+          (name = "FRAIL", durableObjectNamespace = "FrailObject")
+        ],
+        durableObjectNamespaces = [
+          (className = "RecordStoreObject", uniqueKey = "records", enableSql = true),
+          (className = "FrailObject", uniqueKey = "frail", enableSql = true)
+        ],
+        durableObjectStorage = (localDisk = "storage")
       )
     ),
+    (name = "storage", disk = (path = ${JSON.stringify(storage)}, writable = true)),
     (name = "report", disk = (path = ${JSON.stringify(outdir)}, writable = true))
   ]
 );
