@@ -21,7 +21,7 @@ const projects = (): ReadonlyArray<Command> => {
   const all = [
     "tsconfig.json",
     "tsconfig.doctest.json",
-    ...globSync("packages/*/tsconfig.json", { cwd: root }),
+    ...globSync("{packages,examples}/*/tsconfig.json", { cwd: root }),
     ...testProjects
   ]
   return all.map((project) => ["tsc", "-p", project])
