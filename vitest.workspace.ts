@@ -6,7 +6,11 @@ import { generateDoctests } from "./scripts/doctest.ts"
 
 const isDeno = "Deno" in globalThis
 
-const project = (name: string, include: string, options: { readonly isolate?: boolean } = {}) => ({
+const project = (
+  name: string,
+  include: string,
+  options: { readonly isolate?: boolean; readonly setupFiles?: Array<string> } = {}
+) => ({
   extends: true as const,
   test: { ...options, name, include: [include], exclude: ["**/node_modules/**", ...(isDeno ? [isNodeOnly.glob] : [])] }
 })
@@ -21,10 +25,18 @@ const everywhere = [
 
 const onNode = [
   project("platform-node", "packages/platform-node/test/**/*.test.ts"),
+  // What checks schemas, once more, with schemas compiled to code.
+  project("jit", "packages/core/test/{EffectJsonSchema,InputSchema,JsonSchemaValidator,toolCallVectors}.test.ts", {
+    ...shared,
+    setupFiles: ["effect/schema/SchemaJITCompiler/enable"]
+  }),
   project("doctest", "packages/*/.doctest/**/*.test.ts", shared),
   project("scripts", "scripts/**/*.test.ts"),
   project("package", "runtime-tests/package/**/*.test.ts"),
   project("readme", "runtime-tests/readme/**/*.test.ts"),
+  project("crash", "runtime-tests/crash/**/*.test.ts"),
+  project("durable", "runtime-tests/durable/**/*.test.ts"),
+  project("engines", "runtime-tests/engines/**/*.test.ts"),
   project("workerd", "runtime-tests/workerd/**/*.test.ts"),
   project("edge", "runtime-tests/edge/**/*.test.ts")
 ]

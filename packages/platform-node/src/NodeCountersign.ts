@@ -3,20 +3,80 @@
  *
  * @since 0.1.0
  */
-import * as ApprovalLedger from "@countersign/core/ApprovalLedger"
+import type * as ApprovalLedger from "@countersign/core/ApprovalLedger"
 import * as CfworkerJsonSchema from "@countersign/core/CfworkerJsonSchema"
 import type * as Crypto from "@countersign/core/Crypto"
+import * as DurableLedger from "@countersign/core/DurableLedger"
 import * as EffectJsonSchema from "@countersign/core/EffectJsonSchema"
 import * as JsonSchemaValidator from "@countersign/core/JsonSchemaValidator"
+import * as RecordStore from "@countersign/core/RecordStore"
+import * as Config from "effect/Config"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as NodeCrypto from "./NodeCrypto.ts"
+import * as SqliteStore from "./SqliteStore.ts"
+
+/**
+ * What a program that runs approved calls needs, but for the secrets that sign: add `ApprovalSigner.layerConfig`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Services =
+  | JsonSchemaValidator.JsonSchemaValidator
+  | Crypto.Crypto
+  | RecordStore.RecordStore
+  | ApprovalLedger.ApprovalLedger
+
+/**
+ * The platform, with approvals kept in a store of your choice: `PgStore.layer`, `RedisStore.layer`, `SqliteStore.layer`, or one of your
+ * own. Build it once per process.
+ *
+ * @example
+ * ```ts
+ * import * as Effect from "effect/Effect"
+ * import * as RecordStore from "@countersign/core/RecordStore"
+ * import * as NodeCountersign from "@countersign/platform-node/NodeCountersign"
+ *
+ * const layer = NodeCountersign.layerStore(RecordStore.layerMemory, { lease: "1 minute" })
+ * const program = Effect.flatMap(RecordStore.RecordStore, (store) => store.get({ collection: "claims", id: "=a1" }))
+ * Effect.runSync(Effect.provide(program, layer)) // => undefined
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerStore = <E, R>(
+  store: Layer.Layer<RecordStore.RecordStore, E, R>,
+  options: DurableLedger.Options = {}
+): Layer.Layer<Services, E, R> =>
+  Layer.mergeAll(
+    JsonSchemaValidator.orElse(EffectJsonSchema.layer, CfworkerJsonSchema.layer),
+    Layer.provideMerge(DurableLedger.layer(options), Layer.merge(store, NodeCrypto.layer))
+  )
+
+/** A name that is set to nothing counts as not set. */
+const setting = (name: string): Config.Config<string | undefined> =>
+  Config.map(Config.withDefault(Config.String(name), ""), (value) => value === "" ? undefined : value)
+
+const storeOfConfig: Layer.Layer<RecordStore.RecordStore> = Layer.unwrap(
+  Effect.gen(function*() {
+    const path = yield* setting("COUNTERSIGN_DATABASE")
+    const isTest = (yield* setting("NODE_ENV")) === "test"
+    return path === undefined && isTest
+      ? RecordStore.layerMemory
+      : SqliteStore.layer({ path: path ?? "countersign.sqlite" })
+  }).pipe(Effect.orDie)
+)
 
 /**
  * The platform: raw JSON Schemas are checked by Effect's importer, which is the fastest, and by `@cfworker/json-schema` where the
- * importer refuses. A call is judged as it is at the edge. What is signed is signed by `node:crypto`. Everything is synchronous.
+ * importer refuses. A call is judged as it is at the edge. What is signed is signed by `node:crypto`. All of that is synchronous.
  *
- * The `ApprovalLedger` is in memory: it starts empty each time the layer is built, so build it once per process, as with
- * `ManagedRuntime`, and not per request. It ends with the process, and several processes do not share it.
+ * Approvals are kept in a SQLite file, so that each counts once in all processes of a machine, and after a crash:
+ * `COUNTERSIGN_DATABASE` of `Config` names it, `countersign.sqlite` in the working directory if it does not. The file is made when the
+ * first approval is claimed. Where `NODE_ENV` is `test` and no file is named, they are kept in memory, and each build of the layer starts
+ * empty. For several machines, see {@link layerStore}.
  *
  * @example
  * ```ts
@@ -36,10 +96,4 @@ import * as NodeCrypto from "./NodeCrypto.ts"
  * @category layers
  * @since 0.1.0
  */
-export const layer: Layer.Layer<
-  JsonSchemaValidator.JsonSchemaValidator | Crypto.Crypto | ApprovalLedger.ApprovalLedger
-> = Layer.mergeAll(
-  JsonSchemaValidator.orElse(EffectJsonSchema.layer, CfworkerJsonSchema.layer),
-  NodeCrypto.layer,
-  ApprovalLedger.layerMemory()
-)
+export const layer: Layer.Layer<Services> = layerStore(storeOfConfig)

@@ -2,6 +2,7 @@
 /**
  * The `countersign` command, as a process.
  */
+import * as RecordStore from "@countersign/core/RecordStore"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Cause from "effect/Cause"
@@ -33,6 +34,6 @@ const teardown: Runtime.Teardown = (exit) => {
 }
 
 NodeRuntime.runMain(
-  Effect.provide(Countersign.run, Layer.merge(NodeServices.layer, NodeCountersign.layer)),
+  Effect.provide(Countersign.run, Layer.merge(NodeServices.layer, NodeCountersign.layerStore(RecordStore.layerMemory))),
   { disableErrorReporting: true, teardown }
 )
