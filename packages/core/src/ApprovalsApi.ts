@@ -57,6 +57,7 @@ import {
   NotAllowed,
   StoredApproval
 } from "./Approvals.ts"
+import { textOfBytes } from "./internal/textOfBytes.ts"
 import * as Limits from "./Limits.ts"
 import { StoreUnavailable } from "./RecordStore.ts"
 import * as StrictJson from "./StrictJson.ts"
@@ -308,7 +309,7 @@ const readBody = Effect.fnUntraced(function*(request: HttpServerRequest) {
       size += bytes.length
       return size > maxBytes ? Effect.fail(new AnswerTooLarge({ maxBytes })) : Effect.void
     }),
-    Stream.decodeText,
+    Stream.map(textOfBytes()),
     Stream.mkString
   )
 })

@@ -718,7 +718,7 @@ export class InvalidUiMessageChunk extends Schema.TaggedError<InvalidUiMessageCh
 }
 
 /**
- * The chunks of a stream of server-sent events, wherever its text is cut. It ends at `[DONE]`, or where the text ends; an event that
+ * The chunks of a stream of server-sent events, as bytes or text, wherever it is cut. It ends at `[DONE]`, or where the text ends; an event that
  * is cut off there is dropped, as the standard says. Comments and all fields but `data` are passed over.
  *
  * An event may have `maxEventLength` characters, 16,777,216 if not given.
@@ -737,13 +737,13 @@ export class InvalidUiMessageChunk extends Schema.TaggedError<InvalidUiMessageCh
  * @since 0.1.0
  */
 export const decodeSse = <E, R>(
-  stream: Stream.Stream<string, E, R>,
+  stream: Stream.Stream<string | Uint8Array, E, R>,
   options?: { readonly maxEventLength?: number | undefined }
 ): Stream.Stream<UiMessageChunk, E | InvalidUiMessageChunk, R> =>
   stream.pipe(
     Stream.mapAccum(
       () => new EventReader(options?.maxEventLength ?? 16_777_216),
-      (reader, text: string) => [reader, reader.read(text)] as const
+      (reader, piece: string | Uint8Array) => [reader, reader.read(piece)] as const
     ),
     Stream.takeUntil((event) => event === "[DONE]", { excludeLast: true }),
     Stream.mapEffect((event) => Effect.fromResult(decodeEvent(event)))

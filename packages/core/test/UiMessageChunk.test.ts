@@ -89,7 +89,7 @@ const toBytes = (input: ReadonlyArray<Chunk>) =>
   )
 
 const readBytes = (pieces: ReadonlyArray<Uint8Array>) =>
-  Stream.runCollect(UiMessageChunk.decodeSse(Stream.decodeText(Stream.fromIterable(pieces))))
+  Stream.runCollect(UiMessageChunk.decodeSse(Stream.fromIterable(pieces)))
 
 const failure = (text: string, options?: { readonly maxEventLength?: number }) => Effect.flip(read([text], options))
 
@@ -411,6 +411,17 @@ describe("server-sent events", () => {
       assert.isTrue(sameText(read, JSON.parse(JSON.stringify(input))))
     })
   )
+
+  it.effect("keep U+FEFF, wherever the bytes are cut", () =>
+    Effect.gen(function*() {
+      const chunk = { type: "text-delta", id: "t1", delta: "\ufeffa\ufeff", "\ufeff": "\ufeff" } as Chunk
+      const bytes = yield* toBytes([chunk])
+      for (let at = 0; at <= bytes.length; at++) {
+        assert.deepStrictEqual(yield* readBytes([bytes.subarray(0, at), bytes.subarray(at)]), [chunk], `cut at ${at}`)
+      }
+      // One at the very beginning is not part of the text.
+      assert.deepStrictEqual(yield* readBytes([Uint8Array.of(0xef), Uint8Array.of(0xbb, 0xbf), bytes]), [chunk])
+    }))
 
   it.effect("come back as the chunks that were sent, byte by byte", () =>
     Effect.gen(function*() {

@@ -1,10 +1,13 @@
+import { textOfBytes } from "./textOfBytes.ts"
+
 /**
- * Reads server-sent events from a text that comes in pieces, each character once.
+ * Reads server-sent events from a text that comes in pieces, each character once. Bytes are UTF-8.
  *
  * @internal
  */
 export class EventReader {
   readonly #maxLength: number
+  #decode: ((bytes: Uint8Array) => string) | undefined
   /** The line that has begun, and the `data` lines of the event that has begun. */
   #line = ""
   #data: Array<string> = []
@@ -19,8 +22,9 @@ export class EventReader {
   }
 
   /** The data of the events that this piece completes; `undefined` for one that is too long, after which nothing is read. */
-  read(text: string): Array<string | undefined> {
+  read(piece: string | Uint8Array): Array<string | undefined> {
     const events: Array<string | undefined> = []
+    const text = typeof piece === "string" ? piece : (this.#decode ??= textOfBytes())(piece)
     if (this.#isBroken || text === "") return events
     let from = this.#isStart && text.startsWith("\ufeff") || this.#mayHaveLf && text.startsWith("\n") ? 1 : 0
     this.#isStart = false
@@ -29,12 +33,12 @@ export class EventReader {
     while (from < text.length) {
       end.lastIndex = from
       const found = end.exec(text)
-      const piece = text.slice(from, found?.index)
-      if (this.#length + this.#line.length + piece.length > this.#maxLength) {
+      const part = text.slice(from, found?.index)
+      if (this.#length + this.#line.length + part.length > this.#maxLength) {
         this.#isBroken = true
         return [...events, undefined]
       }
-      this.#line += piece
+      this.#line += part
       if (found === null) break
       from = end.lastIndex
       this.#mayHaveLf = found[0] === "\r" && from === text.length

@@ -78,7 +78,6 @@ export const serve = Effect.fnUntraced(function*(calls: ReadonlyArray<RawToolCal
     Effect.promise(() => fetch(url, { method: "POST", body })).pipe(
       Effect.flatMap((response) =>
         Stream.fromReadableStream({ evaluate: () => response.body!, onError: (error) => error as Error }).pipe(
-          Stream.decodeText,
           UiMessageChunk.decodeSse,
           Stream.runCollect
         )
