@@ -32,7 +32,8 @@ export const storeContract: (make: () => Layer.Layer<RecordStore, unknown>) => v
  * Registers the tests of an `ApprovalLedger`. `make` is called for each test. The tests run under `TestClock`: a ledger with a clock of
  * its own passes them as well, since none has to wait for that.
  *
- * A ledger that is `DurableLedger` over a store needs no other test than `storeContract`.
+ * A ledger that is `DurableLedger` over a store needs no other test than `storeContract`. Run this one with `lease: "30 days"` where the
+ * store takes real time: the tests' clock leaps over days, in which the owner of a claim would renew it thousands of times.
  *
  * @example
  * ```ts

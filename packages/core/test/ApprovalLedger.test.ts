@@ -6,7 +6,7 @@ import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import * as Ledger from "../src/ApprovalLedger.ts"
-import { agreesWithModel, ledgerContract, paid } from "./ledgerContract.ts"
+import { agreesWithModel, ledgerContract, paid } from "../src/internal/testing/ledgerContract.ts"
 
 const { ApprovalLedger } = Ledger
 

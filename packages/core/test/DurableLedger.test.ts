@@ -10,8 +10,8 @@ import * as Scope from "effect/Scope"
 import * as TestClock from "effect/testing/TestClock"
 import { ApprovalLedger, type Claim, type Outcome } from "../src/ApprovalLedger.ts"
 import * as DurableLedger from "../src/DurableLedger.ts"
+import { agreesWithModel, ledgerContract, paid } from "../src/internal/testing/ledgerContract.ts"
 import { type Key, layerMemory, RecordStore, StoreUnavailable, type Write } from "../src/RecordStore.ts"
-import { agreesWithModel, ledgerContract, paid } from "./ledgerContract.ts"
 import { testCrypto } from "./testCrypto.ts"
 
 const layer = (options?: DurableLedger.Options) =>

@@ -1,5 +1,6 @@
 import * as DurableLedger from "@countersign/core/DurableLedger"
 import { type Key, RecordStore, type StoreUnavailable, type Write } from "@countersign/core/RecordStore"
+import { ledgerContract, storeContract } from "@countersign/core/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -25,8 +26,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { afterAll } from "vitest"
-import { ledgerContract } from "../../core/test/ledgerContract.ts"
-import { storeContract } from "../../core/test/storeContract.ts"
+import { approvalsContract } from "../../core/test/approvalsContract.ts"
 import * as NodeCrypto from "../src/NodeCrypto.ts"
 import * as SqliteStore from "../src/SqliteStore.ts"
 import * as SmallDisk from "./sqlite/smallDisk.ts"
@@ -96,6 +96,11 @@ const countRecords = (path: string): unknown => {
 describe("the contract of a store", () => {
   const path = newPath()
   storeContract(() => SqliteStore.layer({ path }))
+})
+
+describe("the inbox", () => {
+  const path = newPath()
+  approvalsContract(() => SqliteStore.layer({ path }))
 })
 
 describe("the contract of a ledger", () => {

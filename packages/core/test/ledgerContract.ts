@@ -1,1 +1,0 @@
-export { agreesWithModel, ledgerContract, paid } from "../src/internal/testing/ledgerContract.ts"

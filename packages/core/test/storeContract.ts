@@ -1,1 +1,0 @@
-export { storeContract } from "../src/internal/testing/storeContract.ts"
