@@ -11,12 +11,13 @@ const temporaryDirectory = Effect.acquireRelease(
 )
 
 /**
- * Bundles every module of core with `program.ts` into one file that imports nothing, for no platform in particular.
+ * Bundles every module of core but the one that is tests, with `program.ts`, into one file that imports nothing, for no platform in
+ * particular.
  * A module that imports what only one platform has does not build.
  */
 export const bundle = Effect.gen(function*() {
   const outfile = join(yield* temporaryDirectory, "bundle.mjs")
-  const modules = yield* Effect.promise(() => Array.fromAsync(glob("packages/core/src/*.ts", { cwd: root })))
+  const modules = yield* Effect.promise(() => Array.fromAsync(glob("packages/core/src/!(testing).ts", { cwd: root })))
   yield* Effect.promise(() =>
     build({
       stdin: { contents: entry(modules.sort()), resolveDir: root },

@@ -541,7 +541,7 @@ export type ResumeServices<Tools extends ToolSet, PolicyR, Refine, HookR> =
  *
  * const signer = ApprovalSigner.layer({ secrets: [Redacted.make("a secret of at least 16 bytes")] })
  * const layer = Layer.provideMerge(signer, NodeCountersign.layer)
- * Effect.runSync(Effect.provide(program, layer))?.results[0]?.output // => { type: "text", value: "restarted" }
+ * (await Effect.runPromise(Effect.provide(program, layer)))?.results[0]?.output // => { type: "text", value: "restarted" }
  * ```
  *
  * @category resuming

@@ -94,14 +94,15 @@ export type ClaimResult = { readonly _tag: "Claimed" } | ClaimState
 export type FindResult = { readonly _tag: "Unknown" } | ClaimState
 
 /**
- * The ledger cannot be reached, or cannot be written. `reason` says why. Where a claim fails with it, its call is not run.
+ * The ledger cannot be reached, or cannot be written. `reason` says why. Where a claim fails with it, its call is not run. Where a
+ * settlement fails with it, the call has run.
  *
  * @example
  * ```ts
  * import * as ApprovalLedger from "@countersign/core/ApprovalLedger"
  *
  * const error = new ApprovalLedger.LedgerUnavailable({ reason: "the disk is full" })
- * error.message // => "The approval ledger is unavailable: the disk is full. What could not be claimed was not run; resume again later."
+ * error.message // => "The approval ledger is unavailable: the disk is full. What could not be claimed was not run: resume again later. What could not be settled has run: keep its result."
  * ```
  *
  * @category errors
@@ -115,7 +116,7 @@ export class LedgerUnavailable extends // Pure, so that a program whose ledger c
   override get message(): string {
     return `The approval ledger is unavailable: ${
       printable(this.reason, 500)
-    }. What could not be claimed was not run; resume again later.`
+    }. What could not be claimed was not run: resume again later. What could not be settled has run: keep its result.`
   }
 }
 

@@ -414,7 +414,7 @@ export class Approvals extends Context.Service<Approvals, {
 }>()("@countersign/core/Approvals") {}
 
 /**
- * - `name`: of the inbox, where several share a store; 1 to 250 characters, `approvals` if not given.
+ * - `name`: of the inbox, where several share a store; at most 200 characters.
  * - `clockTolerance`: how much longer than its approval a question is kept: 10 seconds.
  * - `retention`: how long a question is kept whose ID says nothing of its expiry: 30 days.
  *
@@ -442,7 +442,8 @@ const make = Effect.fnUntraced(function*(
   const store = yield* RecordStore
   const crypto = yield* Crypto
   const authority = yield* ApprovalAuthority
-  const collection = options.name ?? "approvals"
+  // Whatever the name, no other collection has it.
+  const collection = options.name === undefined ? "approvals" : `approvals:${options.name}`
   const tolerance = Duration.toMillis(options.clockTolerance ?? "10 seconds")
   const retention = Duration.toMillis(options.retention ?? "30 days")
 

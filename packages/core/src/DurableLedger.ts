@@ -18,26 +18,28 @@
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
-import type * as Scope from "effect/Scope"
+import * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as Ledger from "./ApprovalLedger.ts"
 import { Crypto } from "./Crypto.ts"
 import { base64Url } from "./internal/base64Url.ts"
-import { copyPlain } from "./internal/copyPlain.ts"
 import * as ClaimRecord from "./internal/store/claimRecord.ts"
 import { recordId } from "./internal/store/recordId.ts"
 import { type Key, RecordStore, type StoredRecord, StoreUnavailable } from "./RecordStore.ts"
 
 /**
- * - `lease`: how long a claim is `Running` after its owner was heard of last: 30 seconds if not given.
+ * - `lease`: how long a claim is `Running` after its owner was heard of last: 30 seconds if not given, at least 100 ms.
  * - `clockTolerance`: by how much the clocks of two machines may differ: 10 seconds.
- * - `retention`: how long an approval is kept that does not expire: 30 days.
+ * - `retention`: how long an approval is kept that does not expire: 30 days. After that it can be used again.
  * - `settleTimeout`: how long `settle` tries while the store is away, before it fails: 10 seconds. It goes on in the background, for as
- *   long as an hour.
+ *   long as an hour and the layer lives, which waits for it that long when it is closed.
+ *
+ * A time that is not finite is a defect when the layer is built.
  *
  * @category models
  * @since 0.1.0
@@ -61,6 +63,9 @@ interface Owned {
   readonly changing: Semaphore.Semaphore
 }
 
+/** What a claim is, wherever its record is. */
+type Terms = Pick<Owned, "callDigest" | "keptUntil" | "owner">
+
 const collection = "claims"
 
 const unavailable = ({ reason }: { readonly reason: string }) => new Ledger.LedgerUnavailable({ reason })
@@ -70,22 +75,43 @@ const untilItIsBack = Schedule.min([Schedule.exponential("50 millis"), Schedule.
   Schedule.upTo({ duration: "1 hour" })
 )
 
+/** What stands for an outcome that is no JSON, or nests too deep for it: the call has run, and is not to be run again. */
+const unkeepable: Ledger.Outcome = {
+  output: { type: "error-text", value: "The tool ran, and its result could not be kept." }
+}
+
+const noJson = "the outcome is no JSON, or nests too deep to be kept"
+
+const millis = (name: string, given: Duration.Input, least: number): number => {
+  const value = Duration.toMillis(given)
+  if (value >= least && value < Infinity) return value
+  throw new RangeError(`${name} has to be a finite time of at least ${least} ms`)
+}
+
 const make = Effect.fnUntraced(function*(
   options: Options
 ): Effect.fn.Return<Ledger.ApprovalLedger["Service"], never, RecordStore | Crypto | Scope.Scope> {
   const store = yield* RecordStore
   const crypto = yield* Crypto
-  const layerScope = yield* Effect.scope
-  const lease = Duration.toMillis(options.lease ?? "30 seconds")
-  const tolerance = Duration.toMillis(options.clockTolerance ?? "10 seconds")
-  const retention = Duration.toMillis(options.retention ?? "30 days")
-  const settleTimeout = options.settleTimeout ?? "10 seconds"
-  const owned = new Map<string, Owned>()
-  const instance = base64Url(yield* crypto.randomBytes(16))
+  const lease = millis("lease", options.lease ?? "30 seconds", 100)
+  const tolerance = millis("clockTolerance", options.clockTolerance ?? "10 seconds", 0)
+  const retention = millis("retention", options.retention ?? "30 days", 1_000)
+  const settleTimeout = millis("settleTimeout", options.settleTimeout ?? "10 seconds", 0)
+  // By what was asked, so that two claims of one approval in this process are told apart.
+  const owned = new WeakMap<Ledger.Claim, Owned>()
+  const latest = new Map<string, Owned>()
+  const settling = new Set<Fiber.Fiber<unknown, unknown>>()
   let versions = 0
-  const newVersion = (): string => `${instance}.${++versions}`
+  const versionOf = (owner: string): string => `${owner}.${++versions}`
 
-  const inBackground = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkIn(Effect.interruptible(effect), layerScope)
+  const background = yield* Scope.make()
+  yield* Effect.addFinalizer((exit) =>
+    Effect.forEach(settling, Fiber.await, { concurrency: "unbounded", discard: true }).pipe(
+      Effect.timeoutOption(settleTimeout),
+      Effect.andThen(Scope.close(background, exit))
+    )
+  )
+  const inBackground = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkIn(Effect.interruptible(effect), background)
 
   const keyOf = (claim: Ledger.Claim): Effect.Effect<Key> =>
     Effect.map(Effect.provideService(recordId(claim.approvalId), Crypto, crypto), (id) => ({ collection, id }))
@@ -97,21 +123,27 @@ const make = Effect.fnUntraced(function*(
     record: ClaimRecord.ClaimRecord,
     now: number
   ): Effect.Effect<boolean, StoreUnavailable> => {
+    const value = ClaimRecord.encode(record)
+    if (Option.isNone(value)) {
+      return Effect.fail(new StoreUnavailable({ reason: "the outcome, or the time of the claim, is no JSON" }))
+    }
     // What runs is kept as well when its approval has expired.
     const keptUntil = record.state._tag === "Running"
       ? Math.max(record.keptUntil, record.state.leasedUntil + tolerance)
       : record.keptUntil
-    const { _tag: tag } = record.state
-    return store.set(key, { value: ClaimRecord.encode(record), expected, version, tag, ttlMillis: keptUntil - now })
+    return store.set(key, { value: value.value, expected, version, tag: record.state._tag, ttlMillis: keptUntil - now })
   }
 
-  const running = (
-    { callDigest, keptUntil, owner }: Pick<Owned, "callDigest" | "keptUntil" | "owner">,
-    now: number
-  ): ClaimRecord.ClaimRecord => ({
+  const running = ({ callDigest, keptUntil, owner }: Terms, now: number): ClaimRecord.ClaimRecord => ({
     callDigest,
     keptUntil,
     state: { _tag: "Running", owner, leasedUntil: now + lease }
+  })
+
+  const abandoned = ({ callDigest, keptUntil }: Terms): ClaimRecord.ClaimRecord => ({
+    callDigest,
+    keptUntil,
+    state: { _tag: "Abandoned" }
   })
 
   const decode = (found: StoredRecord): Effect.Effect<ClaimRecord.ClaimRecord, StoreUnavailable> =>
@@ -134,45 +166,54 @@ const make = Effect.fnUntraced(function*(
     return { record, version: found.version, state: stateOf(record, callDigest, yield* Clock.currentTimeMillis) }
   })
 
-  const take = Effect.fnUntraced(function*(claim: Ledger.Claim, key: Key, owner: string) {
-    const now = yield* Clock.currentTimeMillis
-    const keptUntil = claim.expiresAt === undefined ? now + retention : claim.expiresAt + tolerance
-    const { callDigest } = claim
-    const record = running({ callDigest, keptUntil, owner }, now)
+  /** `true` where the claim is given. */
+  const take = Effect.fnUntraced(function*(claim: Ledger.Claim, key: Key, wanted: Terms) {
     let expected: string | undefined
     for (let attempt = 0; attempt < 100; attempt++) {
-      if (yield* write(key, expected, owner, record, now)) return { _tag: "Claimed", keptUntil } as const
-      const found = yield* look(key, callDigest)
+      const now = yield* Clock.currentTimeMillis
+      const taken = write(key, expected, wanted.owner, running(wanted, now), now)
+      if (yield* Effect.tapError(taken, () => giveUp(key, wanted, expected))) return true
+      const found = yield* look(key, claim.callDigest)
       if (found !== undefined && !(found.state._tag === "Indeterminate" && claim.idempotent)) return found.state
       expected = found?.version
     }
     return yield* new StoreUnavailable({ reason: "others change the record of this approval all the time" })
   })
 
-  /** Where it is not known whether a claim was written: nothing ran for it, so that it has to go. */
-  const release = (key: Key, owner: string) =>
+  /** Where it is not known whether a claim was written. Nothing ran for it: what was there before it is there again. */
+  const giveUp = (key: Key, claim: Terms, replaced: string | undefined) =>
     inBackground(Effect.retry(
-      Effect.suspend(() =>
-        store.set(key, { value: "", expected: owner, version: newVersion(), tag: "Released", ttlMillis: 0 })
-      ),
+      Effect.flatMap(Clock.currentTimeMillis, (now) =>
+        write(
+          key,
+          claim.owner,
+          versionOf(claim.owner),
+          replaced === undefined ? { ...abandoned(claim), keptUntil: now } : abandoned(claim),
+          now
+        )),
       untilItIsBack
     ))
 
-  /** Changes the record of a claim that this process owns. `false`: it is no longer the owner. */
+  /**
+   * Changes the record of a claim that this process owns. `false`: it is no longer the owner. Sent again with the same version after an
+   * answer was lost, it finds that it has been done.
+   */
   const change = (
     claim: Owned,
+    version: string,
     isMeant: () => boolean,
     record: (now: number) => ClaimRecord.ClaimRecord
-  ): Effect.Effect<boolean, StoreUnavailable> => claim.changing.withPermits(1)(changeAlone(claim, isMeant, record))
+  ): Effect.Effect<boolean, StoreUnavailable> =>
+    claim.changing.withPermits(1)(changeAlone(claim, version, isMeant, record))
 
   const changeAlone = Effect.fnUntraced(function*(
     claim: Owned,
+    version: string,
     isMeant: () => boolean,
     record: (now: number) => ClaimRecord.ClaimRecord
   ) {
     while (isMeant()) {
       const now = yield* Clock.currentTimeMillis
-      const version = newVersion()
       if (yield* write(claim.key, claim.version, version, record(now), now)) {
         claim.version = version
         return true
@@ -187,78 +228,99 @@ const make = Effect.fnUntraced(function*(
   })
 
   const renew = (claim: Owned) =>
-    Effect.repeat(
-      Effect.ignore(
-        Effect.delay(change(claim, () => claim.isRunning, (now) => running(claim, now)), lease / 3)
-      ),
-      { while: () => claim.isRunning }
-    )
+    Effect.suspend(() => change(claim, versionOf(claim.owner), () => claim.isRunning, (now) => running(claim, now)))
+      .pipe(
+        Effect.delay(lease / 3),
+        Effect.ignore,
+        Effect.repeat({ while: () => claim.isRunning })
+      )
 
   const abandon = (claim: Owned): Effect.Effect<void> =>
     Effect.suspend(() => {
       if (!claim.isRunning) return Effect.void
       claim.isRunning = false
-      const { callDigest, keptUntil } = claim
       // Where the store is away, the lease runs out.
-      return Effect.ignore(change(claim, () => true, () => ({ callDigest, keptUntil, state: { _tag: "Abandoned" } })))
+      return Effect.ignore(change(claim, versionOf(claim.owner), () => true, () => abandoned(claim)))
     })
 
   const claim = Effect.fnUntraced(function*(claim: Ledger.Claim) {
-    const { approvalId, callDigest } = claim
+    const { approvalId, callDigest, expiresAt } = claim
     const key = yield* keyOf(claim)
-    const owner = newVersion()
-    const taken = yield* Effect.tapError(take(claim, key, owner), () => release(key, owner))
-    if (taken._tag !== "Claimed") return taken
+    const keptUntil = expiresAt === undefined
+      ? (yield* Clock.currentTimeMillis) + retention
+      : expiresAt + tolerance
+    const wanted: Terms = { callDigest, keptUntil, owner: base64Url(yield* crypto.randomBytes(16)) }
+    const taken = yield* take(claim, key, wanted)
+    if (taken !== true) return taken
     const changing = Semaphore.makeUnsafe(1)
-    const { keptUntil } = taken
-    const given: Owned = { key, callDigest, keptUntil, owner, version: owner, isRunning: true, changing }
-    owned.set(approvalId, given)
+    const given: Owned = { ...wanted, key, version: wanted.owner, isRunning: true, changing }
+    owned.set(claim, given)
+    latest.set(approvalId, given)
     yield* Effect.addFinalizer(() => {
-      if (owned.get(approvalId) === given) owned.delete(approvalId)
+      owned.delete(claim)
+      if (latest.get(approvalId) === given) latest.delete(approvalId)
       return abandon(given)
     })
     yield* Effect.forkScoped(Effect.interruptible(renew(given)))
     return { _tag: "Claimed" } as const
   })
 
-  const settle = Effect.fnUntraced(function*({ approvalId, callDigest }: Ledger.Claim, outcome: Ledger.Outcome) {
-    const given = owned.get(approvalId)
-    if (given?.callDigest !== callDigest || !given.isRunning) return
+  const settle = Effect.fnUntraced(function*(claim: Ledger.Claim, outcome: Ledger.Outcome) {
+    const given = owned.get(claim) ?? latest.get(claim.approvalId)
+    if (given?.callDigest !== claim.callDigest || !given.isRunning) return
     given.isRunning = false
-    const record: ClaimRecord.ClaimRecord = {
-      callDigest,
-      keptUntil: given.keptUntil,
-      state: { _tag: "Settled", outcome: copyPlain(outcome) as Ledger.Outcome }
-    }
+    const settled = settledAs(given, outcome)
+    const isKeepable = Option.isSome(settled)
+    const record = isKeepable ? settled.value : settledWith(given, unkeepable)
+    const version = versionOf(given.owner)
     let last = "it does not answer"
-    const kept = yield* inBackground(
-      change(given, () => true, () => record).pipe(
+    const keeping = yield* inBackground(
+      change(given, version, () => true, () => record).pipe(
         Effect.tapError((error) => Effect.sync(() => last = error.reason)),
         Effect.retry(untilItIsBack)
       )
     )
+    settling.add(keeping)
+    keeping.addObserver(() => settling.delete(keeping))
     // Whoever settles is not interrupted, and has to be able to give up all the same.
-    const isKept = yield* Effect.interruptible(Fiber.join(kept)).pipe(
-      Effect.timeoutOrElse({
-        duration: settleTimeout,
-        orElse: () => Effect.fail(new StoreUnavailable({ reason: `${last}. It is tried again in the background` }))
-      })
-    )
-    if (!isKept) {
+    const kept = yield* Effect.timeoutOption(Effect.interruptible(Fiber.await(keeping)), settleTimeout)
+    if (Option.isNone(kept)) {
+      return yield* new StoreUnavailable({ reason: `${last}. It is tried again in the background` })
+    }
+    const exit = kept.value
+    if (Exit.isFailure(exit)) {
+      return yield* new StoreUnavailable({ reason: Exit.hasInterrupts(exit) ? "it was closed" : last })
+    }
+    if (!exit.value) {
       return yield* new StoreUnavailable({ reason: "the claim has another owner by now, or a person has resolved it" })
+    }
+    if (!isKeepable) {
+      return yield* new StoreUnavailable({ reason: noJson })
     }
   })
 
+  const settledWith = ({ callDigest, keptUntil }: Terms, outcome: Ledger.Outcome): ClaimRecord.ClaimRecord => ({
+    callDigest,
+    keptUntil,
+    state: { _tag: "Settled", outcome }
+  })
+
+  /** A copy, which its giver cannot change. None where it cannot be kept. */
+  const settledAs = (claim: Terms, outcome: Ledger.Outcome): Option.Option<ClaimRecord.ClaimRecord> =>
+    Option.flatMap(ClaimRecord.encode(settledWith(claim, outcome)), ClaimRecord.decode)
+
   const resolve = Effect.fnUntraced(function*(claim: Ledger.Claim, outcome: Ledger.Outcome) {
     const key = yield* keyOf(claim)
-    const settled: ClaimRecord.ClaimRecord["state"] = { _tag: "Settled", outcome: copyPlain(outcome) as Ledger.Outcome }
+    const version = base64Url(yield* crypto.randomBytes(16))
     for (;;) {
       const found = yield* look(key, claim.callDigest)
       if (found === undefined) return unknown
       if (found.state._tag !== "Indeterminate") return found.state
       const now = yield* Clock.currentTimeMillis
-      const record = { ...found.record, state: settled }
-      if (yield* write(key, found.version, newVersion(), record, now)) return stateOf(record, claim.callDigest, now)
+      const settled = settledAs({ ...found.record, owner: "" }, outcome)
+      if (Option.isNone(settled)) return yield* new StoreUnavailable({ reason: noJson })
+      const record = settled.value
+      if (yield* write(key, found.version, version, record, now)) return stateOf(record, claim.callDigest, now)
     }
   })
 
@@ -283,6 +345,7 @@ const unknown: Ledger.FindResult = { _tag: "Unknown" }
  * @example
  * ```ts
  * import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
  * import * as Layer from "effect/Layer"
  * import { ApprovalLedger } from "@countersign/core/ApprovalLedger"
  * import * as DurableLedger from "@countersign/core/DurableLedger"

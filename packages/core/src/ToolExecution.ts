@@ -106,7 +106,7 @@ export const isError = (output: ToolResultOutput): boolean =>
   output.type === "error-text" || output.type === "error-json"
 
 /**
- * The sum of usages, by name. What is no finite number does not count.
+ * The sum of usages, by name. What is no finite number does not count, and no sum is larger than the largest one.
  *
  * @example
  * ```ts
@@ -122,11 +122,13 @@ export const sumUsage = (usages: Iterable<Tool.Usage | undefined>): Tool.Usage =
   const sums = new Map<string, number>()
   for (const usage of usages) {
     for (const [name, amount] of Object.entries(usage ?? {})) {
-      if (Number.isFinite(amount)) sums.set(name, (sums.get(name) ?? 0) + amount)
+      if (Number.isFinite(amount)) sums.set(name, finite((sums.get(name) ?? 0) + amount))
     }
   }
   return Object.fromEntries(sums)
 }
+
+const finite = (sum: number): number => Math.min(Math.max(sum, -Number.MAX_VALUE), Number.MAX_VALUE)
 
 /**
  * Runs the tool of a call, and gives what came of it. Never fails. The tool must have `execute`: without it nothing can run, and that

@@ -332,10 +332,87 @@ describe("a store that is away", () => {
       const ledger = yield* newProcess(faulty, { settleTimeout: "3 seconds" })
       const scope = yield* Scope.make()
       yield* Effect.provideService(ledger.claim(claim()), Scope.Scope, scope)
-      faults.before = () => Effect.never
+      const answers = yield* Deferred.make<void>()
+      faults.before = () => Deferred.await(answers)
       const settling = yield* Effect.forkChild(Effect.uninterruptible(Effect.flip(ledger.settle(claim(), paid))))
       yield* TestClock.adjust("3 seconds")
       assert.include((yield* Fiber.join(settling)).message, "it does not answer")
+      yield* Deferred.succeed(answers, undefined)
+    }))
+
+  it.effect("which loses the answer to a settlement keeps the outcome, and who settles is told so", () =>
+    Effect.gen(function*() {
+      const { faults, faulty } = yield* faultyStore
+      const ledger = yield* newProcess(faulty)
+      yield* Effect.scoped(Effect.gen(function*() {
+        yield* ledger.claim(claim())
+        faults.losesAnswer = true
+        const settling = yield* Effect.forkChild(ledger.settle(claim(), paid))
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.join(settling)
+        assert.isFalse(faults.losesAnswer)
+      }))
+      assert.deepStrictEqual(yield* ledger.find(claim()), { _tag: "Settled", outcome: paid })
+    }))
+
+  it.effect("which took the claim of one that was broken off, and lost the answer, has it broken off again", () =>
+    Effect.gen(function*() {
+      const { faulty } = yield* faultyStore
+      const ledger = yield* newProcess(faulty)
+      yield* tagOf(ledger, claim())
+      assert.strictEqual(yield* tagOf(ledger, claim()), "Indeterminate")
+      const repeatable = claim({ idempotent: true })
+      const store: RecordStore["Service"] = {
+        ...faulty,
+        set: (key, write) =>
+          write.tag === "Running" && write.expected !== undefined
+            ? Effect.andThen(faulty.set(key, write), away)
+            : faulty.set(key, write)
+      }
+      const other = yield* newProcess(store)
+      assert.strictEqual((yield* Effect.flip(tagOf(other, repeatable)))._tag, "LedgerUnavailable")
+      yield* TestClock.adjust("5 seconds")
+      assert.strictEqual(yield* tagOf(ledger, claim()), "Indeterminate")
+      assert.strictEqual(yield* tagOf(ledger, claim({ callDigest: "another" })), "Mismatch")
+    }))
+
+  it.effect("is waited for when the layer is closed, for as long as a settlement may take", () =>
+    Effect.gen(function*() {
+      const { faults, faulty } = yield* faultyStore
+      const layerScope = yield* Scope.make()
+      const ledger = yield* Effect.provideService(newProcess(faulty), Scope.Scope, layerScope)
+      const claimScope = yield* Scope.make()
+      yield* Effect.provideService(ledger.claim(claim()), Scope.Scope, claimScope)
+      faults.isAway = true
+      const settling = yield* Effect.forkChild(ledger.settle(claim(), paid))
+      yield* TestClock.adjust("1 second")
+      yield* Effect.forkChild(Scope.close(claimScope, Exit.void))
+      const closing = yield* Effect.forkChild(Scope.close(layerScope, Exit.void))
+      yield* TestClock.adjust("1 second")
+      faults.isAway = false
+      yield* TestClock.adjust("2 seconds")
+      yield* Fiber.join(settling)
+      yield* Fiber.join(closing)
+      assert.deepStrictEqual(yield* (yield* newProcess(faulty)).find(claim()), { _tag: "Settled", outcome: paid })
+    }))
+
+  it.effect("is not waited for longer: who settles is told that the ledger was closed", () =>
+    Effect.gen(function*() {
+      const { faults, faulty } = yield* faultyStore
+      const layerScope = yield* Scope.make()
+      const options = { settleTimeout: "20 seconds" } as const
+      const ledger = yield* Effect.provideService(newProcess(faulty, options), Scope.Scope, layerScope)
+      const [first, second] = [claim(), claim({ approvalId: "a2" })]
+      for (const one of [first, second]) {
+        yield* Effect.provideService(ledger.claim(one), Scope.Scope, yield* Scope.make())
+      }
+      faults.isAway = true
+      const settling = yield* Effect.forkChild(Effect.flip(ledger.settle(first, paid)))
+      const closing = yield* Effect.forkChild(Scope.close(layerScope, Exit.void))
+      yield* TestClock.adjust("20 seconds")
+      yield* Fiber.join(closing)
+      assert.strictEqual((yield* Fiber.join(settling))._tag, "LedgerUnavailable")
+      assert.include((yield* Effect.flip(ledger.settle(second, paid))).message, "it was closed")
     }))
 })
 
@@ -377,6 +454,84 @@ describe("settling", () => {
       const found: any = yield* ledger.find(claim())
       assert.deepStrictEqual(found.outcome.output, { type: "json", value: { cents: 1 } })
     }))
+})
+
+describe("an outcome", () => {
+  const deep = (levels: number): unknown => {
+    let value: unknown = null
+    for (let level = 0; level < levels; level++) value = [value]
+    return value
+  }
+  const cycle: Record<string, unknown> = {}
+  cycle["self"] = cycle
+  const unkeepable: ReadonlyArray<readonly [string, any]> = [
+    ["that nests too deep", { output: { type: "json", value: deep(100_000) } }],
+    ["with a cycle", { output: { type: "json", value: cycle } }],
+    ["with a BigInt", { output: { type: "json", value: 1n } }],
+    ["whose toJSON throws", { output: { type: "json", value: { toJSON: () => assert.fail("no JSON") } } }],
+    ["with a usage that is no number", { output: { type: "text", value: "" }, usage: { cents: Infinity } }],
+    ["without an output", { value: 1 }]
+  ]
+  for (const [name, outcome] of unkeepable) {
+    it.effect(`${name} cannot be kept: that is said, and the call is not run again`, () =>
+      Effect.gen(function*() {
+        const { store } = yield* faultyStore
+        const ledger = yield* newProcess(store)
+        yield* Effect.scoped(Effect.gen(function*() {
+          yield* ledger.claim(claim())
+          assert.include((yield* Effect.flip(ledger.settle(claim(), outcome))).message, "the outcome is no JSON")
+        }))
+        const found: any = yield* ledger.find(claim({ idempotent: true }))
+        assert.strictEqual(found._tag, "Settled")
+        assert.include(found.outcome.output.value, "its result could not be kept")
+        const begun = claim({ approvalId: "a2" })
+        yield* tagOf(ledger, begun)
+        assert.include((yield* Effect.flip(ledger.resolve(begun, outcome))).message, "the outcome is no JSON")
+        assert.strictEqual(yield* tagOf(ledger, begun), "Indeterminate")
+      }))
+  }
+
+  it.effect("of whatever type the tool shows is kept", () =>
+    Effect.gen(function*() {
+      const { store } = yield* faultyStore
+      const ledger = yield* newProcess(store)
+      const outcome: any = { output: { type: "rich", parts: [1], providerOptions: "x" } }
+      yield* Effect.scoped(Effect.andThen(ledger.claim(claim()), ledger.settle(claim(), outcome)))
+      assert.deepStrictEqual(yield* ledger.find(claim()), { _tag: "Settled", outcome })
+    }))
+
+  it.effect("is the owner's, also where the same process has claimed the approval again", () =>
+    Effect.gen(function*() {
+      const { store } = yield* faultyStore
+      const ledger = yield* newProcess(store)
+      const [slow, next] = [claim({ idempotent: true }), claim({ idempotent: true })]
+      yield* claimAndDie(ledger, slow)
+      yield* TestClock.adjust("1 minute")
+      yield* Effect.scoped(Effect.gen(function*() {
+        assert.deepStrictEqual(yield* ledger.claim(next), { _tag: "Claimed" })
+        assert.include((yield* Effect.flip(ledger.settle(slow, failed))).message, "another owner")
+        yield* ledger.settle(next, paid)
+      }))
+      assert.deepStrictEqual(yield* ledger.find(next), { _tag: "Settled", outcome: paid })
+    }))
+})
+
+describe("options", () => {
+  const wrong: ReadonlyArray<DurableLedger.Options> = [
+    { lease: 0 },
+    { lease: "Infinity" },
+    { clockTolerance: "Infinity" },
+    { retention: 0 },
+    { retention: "Infinity" },
+    { settleTimeout: "Infinity" }
+  ]
+  for (const options of wrong) {
+    it.effect(`${JSON.stringify(options)} is a defect`, () =>
+      Effect.gen(function*() {
+        const exit = yield* Effect.exit(Effect.scoped(Layer.build(layer(options))))
+        assert.isTrue(Exit.hasDies(exit))
+      }))
+  }
 })
 
 describe("a record that is corrupt", () => {

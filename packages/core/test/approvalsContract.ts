@@ -329,12 +329,12 @@ export const approvalsContract = (makeStore: () => Layer.Layer<RecordStore.Recor
       const store = yield* RecordStore.RecordStore
       const [good, swapped] = [newQuestion(), newQuestion()]
       yield* approvals.add([good, swapped])
-      const found = (yield* store.get({ collection: name, id: `=${idOf(good)}` }))!
+      const found = (yield* store.get({ collection: `approvals:${name}`, id: `=${idOf(good)}` }))!
       const values = ["", "null", "{}", "{", found.value.slice(1), ` ${found.value}`, found.value]
       const ids = values.map((_, index) => `corrupt ${index}`)
       const records = [...ids.map((id, index) => [id, values[index]!] as const), [idOf(swapped), found.value] as const]
       for (const [id, value] of records) {
-        const key = { collection: name, id: `=${id}` }
+        const key = { collection: `approvals:${name}`, id: `=${id}` }
         const expected = (yield* store.get(key))?.version
         yield* store.set(key, { value, expected, version: crypto.randomUUID(), tag: "pending", ttlMillis: 3_600_000 })
       }
@@ -443,7 +443,7 @@ export const approvalsContract = (makeStore: () => Layer.Layer<RecordStore.Recor
         }
 
         const store = yield* RecordStore.RecordStore
-        const key = { collection: name, id: `=${idOf(waiting)}` }
+        const key = { collection: `approvals:${name}`, id: `=${idOf(waiting)}` }
         const { value, version } = (yield* store.get(key))!
         const changed = value.replace("\"input\":{}", "\"input\":{\"now\":true}")
         assert.notStrictEqual(changed, value)

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import type * as ApprovalLedger from "@countersign/core/ApprovalLedger"
+import * as ApprovalLedger from "@countersign/core/ApprovalLedger"
 import * as CfworkerJsonSchema from "@countersign/core/CfworkerJsonSchema"
 import type * as Crypto from "@countersign/core/Crypto"
 import * as DurableLedger from "@countersign/core/DurableLedger"
@@ -28,6 +28,8 @@ export type Services =
   | RecordStore.RecordStore
   | ApprovalLedger.ApprovalLedger
 
+const validator = JsonSchemaValidator.orElse(EffectJsonSchema.layer, CfworkerJsonSchema.layer)
+
 /**
  * The platform, with approvals kept in a store of your choice: `PgStore.layer`, `RedisStore.layer`, `SqliteStore.layer`, or one of your
  * own. Build it once per process.
@@ -50,8 +52,8 @@ export const layerStore = <E, R>(
   store: Layer.Layer<RecordStore.RecordStore, E, R>,
   options: DurableLedger.Options = {}
 ): Layer.Layer<Services, E, R> =>
-  Layer.mergeAll(
-    JsonSchemaValidator.orElse(EffectJsonSchema.layer, CfworkerJsonSchema.layer),
+  Layer.merge(
+    validator,
     Layer.provideMerge(DurableLedger.layer(options), Layer.merge(store, NodeCrypto.layer))
   )
 
@@ -59,14 +61,11 @@ export const layerStore = <E, R>(
 const setting = (name: string): Config.Config<string | undefined> =>
   Config.map(Config.withDefault(Config.String(name), ""), (value) => value === "" ? undefined : value)
 
-const storeOfConfig: Layer.Layer<RecordStore.RecordStore> = Layer.unwrap(
-  Effect.gen(function*() {
-    const path = yield* setting("COUNTERSIGN_DATABASE")
-    const isTest = (yield* setting("NODE_ENV")) === "test"
-    return path === undefined && isTest
-      ? RecordStore.layerMemory
-      : SqliteStore.layer({ path: path ?? "countersign.sqlite" })
-  }).pipe(Effect.orDie)
+const inMemory: Layer.Layer<Services> = Layer.mergeAll(
+  validator,
+  NodeCrypto.layer,
+  RecordStore.layerMemory,
+  ApprovalLedger.layerMemory()
 )
 
 /**
@@ -74,9 +73,11 @@ const storeOfConfig: Layer.Layer<RecordStore.RecordStore> = Layer.unwrap(
  * importer refuses. A call is judged as it is at the edge. What is signed is signed by `node:crypto`. All of that is synchronous.
  *
  * Approvals are kept in a SQLite file, so that each counts once in all processes of a machine, and after a crash:
- * `COUNTERSIGN_DATABASE` of `Config` names it, `countersign.sqlite` in the working directory if it does not. The file is made when the
- * first approval is claimed. Where `NODE_ENV` is `test` and no file is named, they are kept in memory, and each build of the layer starts
- * empty. For several machines, see {@link layerStore}.
+ * `COUNTERSIGN_DATABASE` of `Config` names it. If it does not, it is `countersign.sqlite` in the working directory: processes that start
+ * in different folders, or in containers that are thrown away, then share nothing. The file is made when the ledger is first asked. For
+ * several machines, see {@link layerStore}.
+ *
+ * Where `NODE_ENV` is `test` and no file is named, approvals are kept in memory, and each build of the layer starts empty.
  *
  * @example
  * ```ts
@@ -96,4 +97,12 @@ const storeOfConfig: Layer.Layer<RecordStore.RecordStore> = Layer.unwrap(
  * @category layers
  * @since 0.1.0
  */
-export const layer: Layer.Layer<Services> = layerStore(storeOfConfig)
+export const layer: Layer.Layer<Services> = Layer.unwrap(
+  Effect.gen(function*() {
+    const path = yield* setting("COUNTERSIGN_DATABASE")
+    const isTest = (yield* setting("NODE_ENV")) === "test"
+    return path === undefined && isTest
+      ? inMemory
+      : layerStore(SqliteStore.layer({ path: path ?? "countersign.sqlite" }))
+  }).pipe(Effect.orDie)
+)

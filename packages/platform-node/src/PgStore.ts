@@ -9,7 +9,7 @@
  * | waiting | a call ends after 5 seconds without an answer, and frees its connection within as many more |
  * | after a failed write | it may have been written nevertheless: send it again, or `get` the record |
  * | what the role needs | SELECT, INSERT, UPDATE and DELETE on the table; to make the table, CREATE on its schema |
- * | durability | `synchronous_commit = off` is refused; `fsync = off`, or a failover to a replica that lags, can lose a claim |
+ * | durability | `synchronous_commit = off` is refused when the layer is built; `fsync = off`, or a failover to a replica that lags, can lose a claim |
  *
  * A call inside a transaction of the caller takes a second connection of the pool.
  *
@@ -28,7 +28,7 @@ import { columns, statements, sweepSize } from "./internal/pg/statements.ts"
 
 /**
  * - `table`: its name, `countersign_records` if not given, as in `approvals` or `app.approvals`: letters, digits and `_`. It is made if
- *   it is missing.
+ *   it is missing. Name the schema where processes have different search paths: without it each has the table of its own path.
  * - `sweepInterval`: how often what has expired is deleted: every minute if not given.
  *
  * @category models
@@ -61,7 +61,7 @@ const make = Effect.fnUntraced(function*({ sweepInterval = "1 minute", table = "
     })
   }
   const sql = client.withoutTransforms()
-  const text = statements(schema, name)
+  const given = statements(schema, name)
   const failure = failureOf(table)
 
   const run = <Row extends object>(
@@ -85,9 +85,11 @@ const make = Effect.fnUntraced(function*({ sweepInterval = "1 minute", table = "
       Effect.updateContext(Context.omit(sql.transactionService))
     )
 
-  yield* run(text.create)
-  const [check] = yield* run<{ readonly commit: string; readonly columns: number }>(text.check)
-  if (check?.columns !== columns) {
+  yield* run(given.create)
+  const [check] = yield* run<{ readonly commit: string; readonly columns: number; readonly schema: string | null }>(
+    given.check
+  )
+  if (check?.columns !== columns || check.schema === null) {
     return yield* new StoreUnavailable({
       reason: `Postgres, table ${table}: it is not the one that this store makes: choose another name`
     })
@@ -97,6 +99,8 @@ const make = Effect.fnUntraced(function*({ sweepInterval = "1 minute", table = "
       reason: "Postgres may forget what it confirmed: set synchronous_commit to on for this role, database or server"
     })
   }
+  // From here on with its schema: on another connection the same name may be that of another table.
+  const text = statements(check.schema, name)
 
   const sweep = Effect.repeat(run<{ readonly count: number }>(text.sweep), {
     while: ([swept]) => swept !== undefined && swept.count === sweepSize

@@ -13,6 +13,7 @@ import { once } from "node:events"
 import {
   chmodSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -209,6 +210,16 @@ describe("is refused, and comes back", () => {
         mkdirSync(folder)
         assert.isTrue(yield* set())
       }).pipe(within(join(folder, "a.db")))
+    }))
+
+  it.effect("with a file that has another name as well", () =>
+    Effect.gen(function*() {
+      const [path, other] = [newPath(), newPath()]
+      assert.isTrue(yield* within(path)(set()))
+      linkSync(path, other)
+      for (const one of [path, other]) yield* within(one)(allRefused(/several hard links/))
+      rmSync(other)
+      yield* within(path)(Effect.map(get(), (found) => assert.isDefined(found)))
     }))
 
   it.effect("with a path that is no file's", () =>

@@ -72,14 +72,19 @@ suite("RedisStore", Redis, (server) => {
     for (const policy of ["allkeys-lru", "volatile-ttl"]) {
       it.live(`a Redis that evicts, by ${policy}`, () =>
         Effect.gen(function*() {
+          // Also where there is no limit: one may be set later.
           yield* configured("maxmemory-policy", policy, "noeviction")
-          // Without a limit nothing is evicted.
-          yield* Effect.provide(RecordStore, storeOf())
-          yield* configured("maxmemory", "100mb", "0")
           const reason = yield* reasonOf(Effect.provide(RecordStore, storeOf()))
           assert.strictEqual(reason, `Redis may evict records, by ${policy}: set maxmemory-policy to noeviction`)
         }).pipe(Effect.scoped, Effect.provide(clientOf())))
     }
+
+    it.live("a Redis that forgets, unless it is said that it may", () =>
+      Effect.gen(function*() {
+        yield* configured("appendonly", "no", "yes")
+        assert.include(yield* reasonOf(Effect.provide(RecordStore, storeOf())), "set appendonly to yes")
+        yield* Effect.provide(RecordStore, storeOf({ persistence: "any" }))
+      }).pipe(Effect.scoped, Effect.provide(clientOf())))
 
     it.live("a user that may not see whether it does", () =>
       Effect.gen(function*() {

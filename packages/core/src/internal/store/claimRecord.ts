@@ -1,7 +1,7 @@
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type { Outcome } from "../../ApprovalLedger.ts"
-import { ToolResultOutput } from "../../Message.ts"
+import { openStruct } from "../openStruct.ts"
 
 /**
  * What a ledger keeps of a claim. Times are in milliseconds since 1970.
@@ -17,6 +17,7 @@ export interface ClaimRecord {
     | { readonly _tag: "Settled"; readonly outcome: Outcome }
 }
 
+// What a tool shows to a model is as it says, of whatever type: here it only has to be there.
 const isClaimRecord = Schema.is(Schema.Struct({
   callDigest: Schema.String,
   keptUntil: Schema.Finite,
@@ -26,16 +27,13 @@ const isClaimRecord = Schema.is(Schema.Struct({
     Schema.Struct({
       _tag: Schema.Literal("Settled"),
       outcome: Schema.Struct({
-        output: ToolResultOutput,
+        output: openStruct({ type: Schema.String }),
         value: Schema.optionalKey(Schema.Unknown),
         usage: Schema.optionalKey(Schema.Record(Schema.String, Schema.Finite))
       })
     })
   ])
-}))
-
-/** @internal */
-export const encode = (record: ClaimRecord): string => JSON.stringify(record)
+})) as (value: unknown) => value is ClaimRecord
 
 /**
  * None where somebody else has written the text.
@@ -50,4 +48,18 @@ export const decode = (text: string): Option.Option<ClaimRecord> => {
     return Option.none()
   }
   return isClaimRecord(value) ? Option.some(value) : Option.none()
+}
+
+/**
+ * None where the record cannot be read back: its outcome is no JSON, or too deep for it.
+ *
+ * @internal
+ */
+export const encode = (record: ClaimRecord): Option.Option<string> => {
+  try {
+    const text = JSON.stringify(record)
+    return Option.as(decode(text), text)
+  } catch {
+    return Option.none()
+  }
 }

@@ -17,13 +17,13 @@ export interface Statements {
 const creation = 7_308_332_045
 
 /**
- * The names hold nothing that ends a quoted one. Times are by `clock_timestamp()`: `now()` stands still in a
+ * `name` holds nothing that has to be quoted twice. Times are by `clock_timestamp()`: `now()` stands still in a
  * transaction. For `sweep` it has to be a time that an index can be searched for. `COLLATE "C"` compares bytes, whatever the language of the database.
  *
  * @internal
  */
 export const statements = (schema: string | undefined, name: string): Statements => {
-  const table = schema === undefined ? `"${name}"` : `"${schema}"."${name}"`
+  const table = schema === undefined ? `"${name}"` : `"${schema.replaceAll("\"", "\"\"")}"."${name}"`
   const lifetime = "clock_timestamp() + $6::float8 * interval '1 millisecond'"
   const isLive = "record.expires_at > clock_timestamp()"
   // A write that is sent again changes nothing, and does not make the record live longer.
@@ -45,7 +45,9 @@ export const statements = (schema: string | undefined, name: string): Statements
     CREATE INDEX IF NOT EXISTS "${name}_by_expiry" ON ${table} (expires_at);
   END IF;
 END $create$`,
-    check: `SELECT current_setting('synchronous_commit') AS commit, count(*)::int AS columns
+    check: `SELECT current_setting('synchronous_commit') AS commit, count(*)::int AS columns,
+  (SELECT nspname::text FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
+    WHERE pg_class.oid = to_regclass('${table}')) AS schema
 FROM pg_attribute
 WHERE attrelid = to_regclass('${table}') AND attnotnull AND (
   attname IN ('collection', 'id', 'version', 'tag') AND atttypid = 'text'::regtype AND attcollation = '"C"'::regcollation

@@ -79,7 +79,15 @@ export interface ListParams {
 }
 
 /**
- * The members that it has looked at, and for each its ID, version and value, the last two empty where there is no such record.
+ * How many members `list` looks at, at most.
+ *
+ * @internal
+ */
+export const listed = 1_000
+
+/**
+ * The members that it has looked at until it had `limit` records, and for each its ID, version and value, the last two empty where
+ * there is no such record. Fewer than `listed` rows are the last.
  *
  * @internal
  */
@@ -90,11 +98,13 @@ export const list = Redis.script(
     lua: `
 local index = KEYS[1]
 local records, tag, from, limit = unpack(ARGV)
-local rows = {}
-for _, id in ipairs(redis.call("ZRANGEBYLEX", index, from, "+", "LIMIT", 0, limit)) do
+local rows, alive = {}, 0
+for _, id in ipairs(redis.call("ZRANGEBYLEX", index, from, "+", "LIMIT", 0, ${listed})) do
   local found = redis.call("HMGET", records .. id, "version", "value", "tag")
   if found[1] and found[2] and found[3] == tag then
     rows[#rows + 1] = { id, found[1], found[2] }
+    alive = alive + 1
+    if alive == tonumber(limit) then break end
   elseif redis.call("EXISTS", records .. id) == 1 and not (found[1] and found[2] and found[3]) then
     return redis.error_reply("DAMAGED a record without version, value or tag")
   else

@@ -165,5 +165,9 @@ const ensureFile = (path: string): string | undefined => {
   } else if (!statSync(path).isFile()) {
     throw new StoreUnavailable({ reason: `${path} is not a file: give the store the path of one` })
   }
+  // Under another name it would have another log: who opens it there does not see what is claimed here.
+  if (statSync(path, { throwIfNoEntry: false })?.nlink !== 1) {
+    throw new StoreUnavailable({ reason: `${path} is one of several hard links to its file: remove the others` })
+  }
   return fileAt(path)
 }
