@@ -49,6 +49,8 @@ if (!isDeno) generateDoctests()
 export default defineConfig({
   test: {
     pool: "forks",
+    // Of two cores Vitest would leave one idle, while most of the long tests wait for another process.
+    maxWorkers: "100%",
     testTimeout,
     hookTimeout: testTimeout,
     projects: [...everywhere, ...(isDeno ? onDeno : onNode)]

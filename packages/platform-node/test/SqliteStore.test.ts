@@ -12,6 +12,7 @@ import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import {
   chmodSync,
+  chownSync,
   existsSync,
   linkSync,
   mkdirSync,
@@ -291,11 +292,30 @@ describe("leaves alone", () => {
 })
 
 describe("permissions", () => {
-  const isRoot = process.getuid?.() === 0
+  const nobody = 65_534
 
-  it.effect.skipIf(isRoot)(`of the file${isRoot ? " (root needs none)" : ""}`, () =>
+  /** A folder of a user who is not root, and whoever runs the test as that user. */
+  const test = (name: string, program: (folder: string) => Effect.Effect<void, StoreUnavailable>) =>
+    it.effect(name, () =>
+      Effect.suspend(() => {
+        const folder = mkdtempSync(join(tmpdir(), "countersign-sqlite-"))
+        const isRoot = process.geteuid?.() === 0
+        if (isRoot) {
+          chownSync(folder, nobody, nobody)
+          process.seteuid?.(nobody)
+        }
+        return Effect.ensuring(
+          program(folder),
+          Effect.sync(() => {
+            if (isRoot) process.seteuid?.(0)
+            rmSync(folder, { recursive: true })
+          })
+        )
+      }))
+
+  test("of the file", (folder) =>
     Effect.gen(function*() {
-      const path = newPath()
+      const path = join(folder, "a.db")
       yield* within(path)(set("a"))
       chmodSync(path, 0o444)
       yield* within(path)(refused(set("b"), /let this process write/))
@@ -306,10 +326,9 @@ describe("permissions", () => {
       assert.isTrue(yield* within(path)(set("b")))
     }))
 
-  it.effect.skipIf(isRoot)(`of the folder${isRoot ? " (root needs none)" : ""}`, () =>
+  test("of the folder", (folder) =>
     Effect.gen(function*() {
-      const folder = join(directory, "locked")
-      mkdirSync(folder, { mode: 0o555 })
+      chmodSync(folder, 0o555)
       yield* Effect.gen(function*() {
         yield* allRefused(/let this process write/)
         chmodSync(folder, 0o700)
