@@ -53,17 +53,22 @@ const server = HttpRouter.serve(Layer.merge(ApprovalsApi.layer, HttpApiSwagger.l
   Layer.provide(NodeHttpServer.layer(createServer, { host: "127.0.0.1", port, gracefulShutdownTimeout }))
 )
 
-/** What has been resumed before is not run again: the ledger gives its outcome. */
+const resumeOne = Effect.fnUntraced(function*(approval: Approvals.StoredApproval) {
+  // In your program: the messages of the conversation.
+  const messages: ReadonlyArray<unknown> = []
+  const resumed = yield* Approval.resume({ messages, tools, audience, ...Approvals.toResume([approval]) })
+  for (const message of resumed.responseMessages) yield* Console.log(JSON.stringify(message.content))
+})
+
+/** What has been resumed before is not run again: the ledger gives its outcome. What fails holds up nothing that comes behind it. */
 const resume = Effect.gen(function*() {
   const approvals = yield* Approvals.Approvals
   let after: string | undefined
   do {
-    const page: Approvals.Page = yield* approvals.list({ status: "answered", after })
+    const page: Approvals.FullPage = yield* approvals.list({ status: "answered", after })
+    for (const id of page.corrupt) yield* Console.error(`The record ${id} cannot be read`)
     for (const approval of page.approvals) {
-      // In your program: the messages of the conversation.
-      const messages: ReadonlyArray<unknown> = []
-      const resumed = yield* Approval.resume({ messages, tools, audience, ...Approvals.toResume([approval]) })
-      for (const message of resumed.responseMessages) yield* Console.log(JSON.stringify(message.content))
+      yield* Effect.catch(resumeOne(approval), (error) => Console.error(error.message))
     }
     after = page.next
   } while (after !== undefined)

@@ -6,6 +6,7 @@
 import * as Approval from "@countersign/core/Approval"
 import {
   ApprovalAlreadyUsed,
+  ApprovalExpired,
   InvalidApprovalClaims,
   InvalidToolApproval,
   ToolCallNotFoundForApproval
@@ -19,8 +20,10 @@ import * as Repair from "@countersign/core/Repair"
 import * as Tool from "@countersign/core/Tool"
 import * as ToolSet from "@countersign/core/ToolSet"
 import * as ToolStep from "@countersign/core/ToolStep"
+import * as Clock from "effect/Clock"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -28,6 +31,7 @@ import * as Activity from "effect/workflow/Activity"
 import * as DurableClock from "effect/workflow/DurableClock"
 import * as DurableDeferred from "effect/workflow/DurableDeferred"
 import * as Workflow from "effect/workflow/Workflow"
+import * as WorkflowEngine from "effect/workflow/WorkflowEngine"
 
 /** A row stands for money that was sent: to send it twice is what must not happen, and the table would show it. */
 const tools = ToolSet.make(
@@ -62,6 +66,16 @@ const Answer = Schema.Struct({
   reason: Schema.optionalKey(Schema.String),
   by: Schema.String
 })
+
+/** There is another answer already, which counts. */
+export class AlreadyAnswered extends Schema.TaggedError<AlreadyAnswered>("AlreadyAnswered")("AlreadyAnswered", {
+  approved: Schema.Boolean,
+  by: Schema.String
+}) {
+  override get message(): string {
+    return `${this.by} said ${this.approved ? "yes" : "no"} before`
+  }
+}
 
 /**
  * The place for the answer has the ID of the question in its name. The ID has 128 random bits: who was not sent the question cannot
@@ -153,8 +167,10 @@ const send = (letter: Letter) =>
 
 /**
  * Gives the answer to the run, whether a process is at it or not. The token of a `DurableDeferred` is an address, anybody can write
- * one, and the first answer stays: what does not come with a question that was signed here, or from whom it was for, is refused before
- * it takes the place. The run trusts none of this: it checks the signature of its own question, who answers and when.
+ * one, and the first answer stays: what does not come with a question that was signed here, or from whom it was for, or in time, is
+ * refused before it takes the place. The run trusts none of this: it checks the signature of its own question, who answers and when.
+ *
+ * Fails with `AlreadyAnswered` where another answer was first. The same answer again is no error.
  */
 export const answer = Effect.fnUntraced(function*(letter: Letter, value: typeof Answer.Type) {
   const { approvalRequest: { approvalId, signature }, executionId, toolCall: { input, toolCallId, toolName } } = letter
@@ -164,6 +180,24 @@ export const answer = Effect.fnUntraced(function*(letter: Letter, value: typeof 
   if (claims._tag !== "Claims" || !(yield* ApprovalId.isFor(claims, value.by))) {
     return yield* new InvalidApprovalClaims({ approvalId, toolCallId, reason: "audience" })
   }
-  const token = DurableDeferred.tokenFromExecutionId(answerTo(approvalId), { workflow: Refund, executionId })
-  yield* DurableDeferred.succeed(answerTo(approvalId), { token, value })
+  const { expiresAt } = claims
+  if (expiresAt !== undefined && expiresAt <= (yield* Clock.currentTimeMillis)) {
+    return yield* new ApprovalExpired({ approvalId, toolCallId, expiredAt: expiresAt })
+  }
+  const place = answerTo(approvalId)
+  const token = DurableDeferred.tokenFromExecutionId(place, { workflow: Refund, executionId })
+  yield* DurableDeferred.succeed(place, { token, value })
+  const { approved, by } = yield* answerIn(place, executionId)
+  if (approved !== value.approved || by !== value.by) return yield* new AlreadyAnswered({ approved, by })
+})
+
+/** The answer that counts, as the run reads it. */
+const answerIn = Effect.fnUntraced(function*(place: ReturnType<typeof answerTo>, executionId: string) {
+  const engine = yield* WorkflowEngine.WorkflowEngine
+  const found = yield* Effect.provideService(
+    engine.deferredResult(place),
+    WorkflowEngine.WorkflowInstance,
+    WorkflowEngine.WorkflowInstance.initial(Refund, executionId)
+  )
+  return yield* Option.getOrThrow(found)
 })

@@ -6,6 +6,8 @@ declare global {
     interface Env {
       readonly REFUNDS: Workflow<Refund>
       readonly COUNTERSIGN: DurableObjectNamespace
+      readonly ACCESS_TEAM: string
+      readonly ACCESS_AUDIENCE: string
       readonly APPROVAL_SECRET: string
       readonly PAYMENTS_URL: string
     }

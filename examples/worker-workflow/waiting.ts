@@ -6,10 +6,10 @@ import * as Effect from "effect/Effect"
 
 const keyOf = (approvalId: string) => ({ collection: "waiting", id: approvalId })
 
-/** To note it again changes nothing. */
+/** It is known for a day longer than the question can be answered. To note it again changes nothing. */
 export const note = Effect.fnUntraced(function*(approvalId: string, runId: string, timeToLive: Duration.Input) {
   const store = yield* RecordStore
-  const ttlMillis = Duration.toMillis(timeToLive)
+  const ttlMillis = Duration.toMillis(timeToLive) + Duration.toMillis("1 day")
   yield* store.set(keyOf(approvalId), { value: runId, version: runId, expected: undefined, tag: "waiting", ttlMillis })
 })
 

@@ -12,6 +12,7 @@ import * as Repair from "@countersign/core/Repair"
 import * as ToolStep from "@countersign/core/ToolStep"
 import { WorkflowEntrypoint, type WorkflowEvent, type WorkflowStep, type WorkflowStepConfig } from "cloudflare:workers"
 import { NonRetryableError } from "cloudflare:workflows"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import { runtime } from "./countersign.ts"
 import { tools } from "./tools.ts"
@@ -25,6 +26,9 @@ export interface Refund {
 
 /** A run waits as long as the approval stands. */
 const timeToLive = "7 days"
+
+/** A run has 1,024 steps or more: each look takes two. */
+const lookEvery = "1 hour"
 
 /** What a run keeps of its questions. */
 interface Asked {
@@ -41,13 +45,23 @@ export class RefundWorkflow extends WorkflowEntrypoint<Cloudflare.Env, Refund> {
     const asked = await keep(step, "make the question", () => runtime.runPromise(makeQuestion(calls, audience)))
     await keep(step, "show the question", () => runtime.runPromise(showQuestion(asked, instanceId)))
 
-    // If nobody answers in time, the run ends here with an error, and nothing has been run. The event only says that there is an answer:
-    // the answer itself is in the inbox, which took it from the right person, and took one.
-    for (const { approvalRequest: { approvalId } } of asked.pending) {
-      await step.waitForEvent("wait for the person", { type: Waiting.eventType(approvalId), timeout: timeToLive })
-    }
+    for (const { approvalRequest: { approvalId } } of asked.pending) await untilAnswered(step, approvalId)
 
     return keep(step, "run what was approved", () => runtime.runPromise(resume(asked, audience)), onceOnly)
+  }
+}
+
+/**
+ * The answer is in the inbox, which took it from the right person, and took one. The event only says so, and may never come: the Worker
+ * can die between the two. So the run looks for itself from time to time. Where nobody answers in time it ends with an error, and
+ * nothing has been run.
+ */
+const untilAnswered = async (step: WorkflowStep, approvalId: string): Promise<void> => {
+  for (let state = "waits"; state !== "answered";) {
+    const event = { type: Waiting.eventType(approvalId), timeout: lookEvery } as const
+    await step.waitForEvent("wait for the person", event).catch(() => undefined)
+    state = await keep(step, "look into the inbox", () => runtime.runPromise(stateOf(approvalId)), patient)
+    if (state === "gone") throw new NonRetryableError("nobody answered in time")
   }
 }
 
@@ -64,6 +78,9 @@ const onceOnly: WorkflowStepConfig = {
 }
 
 const standard: WorkflowStepConfig = { retries: { limit: 5, delay: "1 second", backoff: "exponential" } }
+
+/** A run that waits for days waits for a store that is away, too. */
+const patient: WorkflowStepConfig = { retries: { limit: 360, delay: "10 seconds", backoff: "constant" } }
 
 /** A step whose result is kept as JSON text. */
 const keep = async <A>(
@@ -90,16 +107,26 @@ const showQuestion = Effect.fnUntraced(function*({ pending }: Asked, runId: stri
   yield* approvals.add(pending)
 })
 
+const stateOf = Effect.fnUntraced(
+  function*(approvalId: string) {
+    const approvals = yield* Approvals.Approvals
+    const { answer, expiresAt } = yield* approvals.get(approvalId)
+    if (answer !== undefined) return "answered"
+    return expiresAt !== undefined && expiresAt <= (yield* Clock.currentTimeMillis) ? "gone" : "waits"
+  },
+  Effect.catchTag("ApprovalNotFound", () => Effect.succeed("gone"))
+)
+
 /**
  * Runs the questions of the inbox, for these are what the person saw. One that was changed in the store meanwhile is refused: its
- * signature does not fit.
+ * signature does not fit. Gives what is new to the model.
  */
 const resume = Effect.fnUntraced(
   function*({ messages, pending }: Asked, audience: string) {
     const approvals = yield* Approvals.Approvals
     const answered = yield* Effect.forEach(pending, ({ approvalRequest }) => approvals.get(approvalRequest.approvalId))
     const resumed = yield* Approval.resume({ ...Approvals.toResume(answered), messages, tools, audience })
-    return resumed.messages
+    return resumed.responseMessages
   },
   Effect.mapError((error) => isPassing(error) ? error : new NonRetryableError(error.message))
 )

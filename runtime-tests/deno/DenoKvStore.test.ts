@@ -88,18 +88,67 @@ describe("what Deno KV holds", () => {
       })
     ))
 
-  it.effect("is refused where somebody else has changed it", () =>
+  it.effect("is refused where somebody else has changed it, and hides no others", () =>
     onEmpty((store, kv) =>
       Effect.gen(function*() {
+        const listed = (version: string) =>
+          Effect.map(store.list({ collection: "doors", tag: "door", limit: 3 }), (records) =>
+            assert.deepStrictEqual(records, [
+              { id: "a", value: "open", version: "v1" },
+              { id: "front", value: "", version },
+              { id: "z", value: "open", version: "v1" }
+            ]))
+        for (const id of ["a", "z"]) {
+          yield* store.set({ ...key, id }, write)
+        }
         yield* store.set(key, { ...write, value: "a".repeat(130_000) })
-        yield* Effect.promise(() => kv.delete(["countersign", "part", "doors", "front", "v1", 1]))
+        const part = ["countersign", "part", "doors", "front", "v1", 1]
+        for (const value of [1, undefined, new Uint8Array([0xff])]) {
+          yield* Effect.promise(() =>
+            kv.set(part, value)
+          )
+          assert.match(yield* reasonOf(store.get(key)), /is corrupt/)
+          yield* listed("v1")
+        }
+        yield* Effect.promise(() => kv.delete(part))
         assert.match(yield* reasonOf(store.get(key)), /is corrupt/)
-        assert.match(yield* reasonOf(store.list({ collection: "doors", tag: "door", limit: 1 })), /is corrupt/)
-        for (const value of [1, "text", [], {}, { version: "v1", tag: "door", keptUntil: 1e15, parts: 0 }]) {
+        yield* listed("v1")
+        const head = { version: "v1", tag: "door", keptUntil: 1e15, parts: 0, body: new Uint8Array() }
+        for (
+          const value of [
+            1,
+            "text",
+            [],
+            {},
+            { ...head, body: "text" },
+            { ...head, keptUntil: Number.NaN },
+            ...[Number.NaN, -1, 0.5, 12, 1_000].map((parts) => ({ ...head, parts }))
+          ]
+        ) {
           yield* Effect.promise(() => kv.set(["countersign", "record", "doors", "front"], value))
           assert.match(yield* reasonOf(store.get(key)), /is corrupt/)
           assert.match(yield* reasonOf(store.set(key, write)), /is corrupt/)
+          yield* listed(Object.hasOwn(Object(value), "version") ? "v1" : "")
         }
+      })
+    ))
+
+  it.effect("is listed where somebody else has changed its entry under the tag", () =>
+    onEmpty((store, kv) =>
+      Effect.gen(function*() {
+        yield* store.set(key, write)
+        yield* Effect.promise(() => kv.set(["countersign", "tag", "doors", "door", "front"], "soon"))
+        const records = yield* store.list({ collection: "doors", tag: "door", limit: 1 })
+        assert.deepStrictEqual(records, [{ id: "front", value: "open", version: "v1" }])
+      })
+    ))
+
+  it.effect("is not written for a time that is no number", () =>
+    onEmpty((store, kv) =>
+      Effect.gen(function*() {
+        const reason = yield* reasonOf(store.set(key, { ...write, ttlMillis: Number.NaN }))
+        assert.strictEqual(reason, "ttlMillis has to be a number of milliseconds")
+        assert.deepStrictEqual(yield* Effect.promise(() => keysIn(kv)), [])
       })
     ))
 })

@@ -8,6 +8,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as SqlClient from "effect/sql/SqlClient"
 import * as TestClock from "effect/testing/TestClock"
+import * as TestConsole from "effect/testing/TestConsole"
 import * as WorkflowEngine from "effect/workflow/WorkflowEngine"
 import { answer, layer as workflow, LetterCode, manager, Refund } from "../../examples/durable-approval/refund.ts"
 import * as Postgres from "../engines/Postgres.ts"
@@ -85,11 +86,13 @@ suite("examples/durable-approval", Postgres, (server) => {
         yield* run("propose", "4", "9900")
         yield* kill(first)
         yield* Effect.all([run("answer", "yes", letter), run("answer", "yes", letter)], { concurrency: 2 })
-        yield* run("answer", "no", letter)
+        const before = `${manager} said yes before`
+        assert.include(yield* Effect.flip(run("answer", "no", letter)), before)
         const second = yield* work
         const end = yield* endOf(4)
         assert.include(end, refunded)
         yield* run("answer", "yes", letter)
+        assert.include(yield* Effect.flip(run("answer", "no", letter)), before)
         // Whatever the late answer might set off has been set off when another run has ended.
         yield* run("answer", "yes", yield* ask(second, 5))
         yield* endOf(5)
@@ -215,9 +218,13 @@ suite("examples/durable-approval", Postgres, (server) => {
         const state = Effect.map(Refund.poll(executionId), (found) => JSON.stringify(found))
         yield* TestClock.adjust("6 days")
         assert.include(yield* state, "Suspended")
+        const [, letter] = String((yield* TestConsole.logLines)[0]).split("\n")
+        const fields = yield* decodeLetter(letter)
         yield* TestClock.adjust("1 day")
         assert.include(yield* state, "nobody answered in time")
-      }).pipe(Effect.provide(inMemory), Effect.provide(TestClock.layer())))
+        const refused = yield* Effect.flip(answer(fields, { approved: true, by: manager }))
+        assert.strictEqual(refused._tag, "ApprovalExpired")
+      }).pipe(Effect.provide(inMemory), Effect.provide([TestClock.layer(), TestConsole.layer])))
   })
 })
 

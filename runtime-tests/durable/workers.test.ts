@@ -4,8 +4,9 @@
  */
 import { build } from "esbuild"
 import { type ChildProcess, spawn } from "node:child_process"
+import { generateKeyPairSync, type KeyObject, sign } from "node:crypto"
 import { once } from "node:events"
-import { globSync, mkdtempSync, rmSync } from "node:fs"
+import { globSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -18,6 +19,62 @@ import { root } from "../../scripts/packages.ts"
 const example = join(root, "examples/worker-workflow")
 const folder = mkdtempSync(join(tmpdir(), "countersign-workflow-"))
 const bundle = join(folder, "worker.js")
+
+/** The Worker, and one that dies where the header says so: when an answer is kept, before its run is told. */
+const entry = `
+import worker from "./worker.ts"
+export * from "./worker.ts"
+
+export default {
+  fetch(request, env) {
+    const get = () => { throw new Error("the Worker has died") }
+    return worker.fetch(request, request.headers.has("die-untold") ? { ...env, REFUNDS: { get } } : env)
+  }
+}`
+
+/** What runs use for hours and days. */
+const patience = { lookEvery: "1 hour", timeToLive: "7 days" }
+
+/** Builds the Worker with less patience. */
+const bundleWith = async (less: Partial<typeof patience>): Promise<void> => {
+  const { outputFiles: [output] } = await build({
+    stdin: { contents: entry, resolveDir: example },
+    bundle: true,
+    write: false,
+    format: "esm",
+    conditions: ["workerd", "worker", "browser"],
+    external: ["cloudflare:*"],
+    logLevel: "error"
+  })
+  let text = output!.text
+  for (const [name, time] of Object.entries({ ...patience, ...less })) {
+    const declaration = `var ${name} = "${patience[name as keyof typeof patience]}";`
+    assert.include(text, declaration)
+    text = text.replace(declaration, `var ${name} = "${time}";`)
+  }
+  writeFileSync(bundle, text)
+}
+
+/** Cloudflare Access: its keys, and the tokens that it signs. */
+const access = {
+  ...generateKeyPairSync("rsa", { modulusLength: 2048 }),
+  audience: "the refunds",
+  get keys(): string {
+    return JSON.stringify({ keys: [{ ...this.publicKey.export({ format: "jwk" }), kid: "k1" }] })
+  }
+}
+
+const token = (
+  claims: { readonly [name: string]: unknown },
+  { header = {}, key = access.privateKey }: { readonly header?: object; readonly key?: KeyObject } = {}
+): string => {
+  const exp = Math.trunc(Date.now() / 1000) + 600
+  const signed = [
+    { alg: "RS256", kid: "k1", ...header },
+    { iss: payments.url, aud: [access.audience], exp, email: "ada@example.com", ...claims }
+  ].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url")).join(".")
+  return `${signed}.${sign("sha256", Buffer.from(signed), key).toString("base64url")}`
+}
 
 /** Where the tool's effects are counted, by order. It outlives the Worker. */
 const payments = {
@@ -35,7 +92,12 @@ const paid = (order: number): number => payments.byOrder.get(order) ?? 0
 let server: { readonly url: string; readonly process: ChildProcess } | undefined
 
 const start = async (): Promise<void> => {
-  const vars = JSON.stringify({ APPROVAL_SECRET: "a secret that the tests sign with", PAYMENTS_URL: payments.url })
+  const vars = JSON.stringify({
+    APPROVAL_SECRET: "a secret that the tests sign with",
+    ACCESS_TEAM: payments.url,
+    ACCESS_AUDIENCE: access.audience,
+    PAYMENTS_URL: payments.url
+  })
   const child = spawn(
     process.execPath,
     [
@@ -73,13 +135,21 @@ interface Reply {
   readonly body: any
 }
 
-const request = async (path: string, body?: unknown, user = "ada@example.com"): Promise<Reply> => {
-  const response = await fetch(`${server!.url}${path}`, {
-    headers: { "cf-access-authenticated-user-email": user },
-    ...body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }
-  })
+const send = async (
+  path: string,
+  init: { readonly body?: string; readonly headers?: { readonly [name: string]: string } }
+): Promise<Reply> => {
+  const response = await fetch(`${server!.url}${path}`, init.body === undefined ? init : { method: "POST", ...init })
   return { status: response.status, body: await response.json() }
 }
+
+const headersOf = (user = "ada@example.com") => ({
+  "cf-access-jwt-assertion": token({ email: user }),
+  "content-type": "application/json"
+})
+
+const request = (path: string, body?: unknown, user?: string): Promise<Reply> =>
+  send(path, { headers: headersOf(user), ...body === undefined ? {} : { body: JSON.stringify(body) } })
 
 const pause = (millis: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, millis))
 
@@ -101,7 +171,7 @@ interface Run {
 const ask = async (order: number): Promise<Run> => {
   const { body: { id } } = await request("/refunds", { order })
   const isOf = ({ text }: any): boolean => text === `refund {"cents":4900,"order":${order}}`
-  const questions = await poll("/questions", (questions) => questions.some(isOf))
+  const { questions } = await poll("/questions", ({ questions }) => questions.some(isOf))
   return { id, order, approvalId: questions.find(isOf).approvalId }
 }
 
@@ -123,10 +193,9 @@ const changeRecords = (from: string, to: string): void => {
   const [file] = globSync("**/*-RecordStoreObject/*.sqlite", { cwd: join(folder, "state") })
     .filter((path) => !path.endsWith("metadata.sqlite"))
   const database = new DatabaseSync(join(folder, "state", file!))
-  const { changes } = database.prepare("UPDATE records SET value = replace(value, ?, ?) WHERE tag = 'pending'").run(
-    from,
-    to
-  )
+  const { changes } = database
+    .prepare("UPDATE records SET value = replace(value, ?, ?) WHERE tag = 'pending' AND instr(value, ?) > 0")
+    .run(from, to, from)
   database.close()
   assert.strictEqual(changes, 1)
 }
@@ -138,16 +207,9 @@ const brokenOff = {
 }
 
 beforeAll(async () => {
-  await build({
-    entryPoints: [join(example, "worker.ts")],
-    outfile: bundle,
-    bundle: true,
-    format: "esm",
-    conditions: ["workerd", "worker", "browser"],
-    external: ["cloudflare:*"],
-    logLevel: "error"
-  })
+  await bundleWith({})
   payments.server = createServer(async (incoming, outgoing) => {
+    if (incoming.url === "/cdn-cgi/access/certs") return outgoing.end(access.keys)
     const { order } = JSON.parse(Buffer.concat(await Array.fromAsync(incoming)).toString())
     payments.byOrder.set(order, paid(order) + 1)
     await payments.onPayment(order)
@@ -169,7 +231,7 @@ describe("examples/worker-workflow", () => {
     const run = await ask(1)
     await kill()
     await start()
-    const { body: questions } = await request("/questions")
+    const { body: { questions } } = await request("/questions")
     assert.deepStrictEqual(questions.map(({ approvalId }: any) => approvalId), [run.approvalId])
 
     assert.strictEqual(paid(1), 0)
@@ -190,25 +252,122 @@ describe("examples/worker-workflow", () => {
 
   it("refuses the answer of somebody else, and to a question that is not there, and goes on waiting", async () => {
     const run = await ask(3)
-    assert.strictEqual((await answer(run, false, "eve@example.com")).status, 403)
-    assert.deepStrictEqual((await request("/questions", undefined, "eve@example.com")).body, [])
+    const eve = "eve@example.com"
+    assert.strictEqual((await answer(run, false, eve)).status, 404)
+    assert.deepStrictEqual((await request("/questions", undefined, eve)).body, { questions: [] })
+    assert.strictEqual((await request(`/refunds/${run.id}`, undefined, eve)).status, 404)
     assert.strictEqual((await answer({ approvalId: run.approvalId.replace("cs1.", "cs1.1") })).status, 404)
     assert.strictEqual(paid(3), 0)
     await answer(run)
     assert.deepStrictEqual(await outputOf(run), refunded)
     assert.strictEqual(paid(3), 1)
+    assert.notInclude(JSON.stringify(await request(`/refunds/${run.id}`)), "signature")
   })
 
-  it("runs nothing of a question that was changed in the store", async () => {
-    const run = await ask(4)
+  it("takes an answer from nobody whom Access has not signed in", async () => {
+    const run = await ask(5)
+    const body = JSON.stringify({ approvalId: run.approvalId, approved: true })
+    const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 })
+    const unsigned = `${token({}).split(".").slice(0, 2).join(".")}.`
+    for (
+      const assertion of [
+        "",
+        "a.b.c",
+        unsigned,
+        token({}, { key: privateKey }),
+        token({}, { header: { alg: "none" } }),
+        token({}, { header: { kid: "k2" } }),
+        token({ aud: ["another application"] }),
+        token({ iss: "https://other.example" }),
+        token({ exp: Math.trunc(Date.now() / 1000) - 1 }),
+        token({ email: "" })
+      ]
+    ) {
+      const headers = {
+        ...headersOf(),
+        "cf-access-jwt-assertion": assertion,
+        "cf-access-authenticated-user-email": "ada@example.com"
+      }
+      assert.strictEqual((await send("/answers", { body, headers })).status, 401, assertion)
+    }
+    assert.strictEqual((await request("/questions")).body.questions[0].approvalId, run.approvalId)
+    await answer(run, false)
+  })
+
+  it("takes no answer that a page of another site could send, or that says yes and no", async () => {
+    const run = await ask(6)
+    const body = JSON.stringify({ approvalId: run.approvalId, approved: true })
+    const asText = { ...headersOf(), "content-type": "text/plain" }
+    assert.strictEqual((await send("/answers", { body, headers: asText })).status, 415)
+    assert.strictEqual((await send("/refunds", { body: "{\"order\":1}", headers: asText })).status, 415)
+    for (
+      const text of [body.replace("{", "{\"approved\":false,"), `${"[".repeat(100_000)}${"]".repeat(100_000)}`, "{"]
+    ) {
+      assert.strictEqual((await send("/answers", { body: text, headers: headersOf() })).status, 400)
+    }
+    assert.strictEqual((await request("/questions")).body.questions[0].approvalId, run.approvalId)
+    await answer(run, false)
+  })
+
+  it("runs nothing of a question that was changed in the store, and shows the others", async () => {
+    const [changed, damaged, other] = [await ask(4), await ask(7), await ask(8)]
     await kill()
-    changeRecords("4900", "490000")
+    changeRecords("\"cents\":4900,\"order\":4}", "\"cents\":490000,\"order\":4}")
+    changeRecords("\"order\":7}", "\"order\": 7}")
     await start()
-    assert.strictEqual((await answer(run)).status, 200)
-    const { error, status } = await endOf(run)
+    const shown: Array<string> = []
+    let next: string | undefined
+    do {
+      const { body } = await request(
+        `/questions?limit=1${next === undefined ? "" : `&after=${encodeURIComponent(next)}`}`
+      )
+      assert.isAtMost(body.questions.length, 1)
+      shown.push(...body.questions.map(({ text }: any) => text))
+      next = body.next
+    } while (next !== undefined)
+    assert.deepStrictEqual(shown, [
+      "refund {\"cents\":490000,\"order\":4}",
+      "refund {\"cents\":4900,\"order\":8}"
+    ])
+    const { body, status: refused } = await answer(damaged)
+    assert.strictEqual(refused, 503)
+    assert.include(body.error, "corrupt")
+
+    assert.strictEqual((await answer(changed)).status, 200)
+    const { error, status } = await endOf(changed)
     assert.strictEqual(status, "errored")
     assert.include(error, "its signature does not fit")
     assert.strictEqual(paid(4), 0)
+    // It has ended, and the same answer is of no use.
+    assert.strictEqual((await answer(changed)).status, 410)
+    await answer(other, false)
+  })
+
+  it("looks for an answer of which it was not told", async () => {
+    await kill()
+    await bundleWith({ lookEvery: "1 second" })
+    await start()
+    const run = await ask(9)
+    const body = JSON.stringify({ approvalId: run.approvalId, approved: true })
+    assert.strictEqual((await send("/answers", { body, headers: { ...headersOf(), "die-untold": "1" } })).status, 503)
+    assert.deepStrictEqual((await request("/questions")).body, { questions: [] })
+    assert.deepStrictEqual(await outputOf(run), refunded)
+    assert.strictEqual(paid(9), 1)
+    assert.strictEqual((await answer(run)).status, 200)
+  })
+
+  it("ends where nobody answers in time", async () => {
+    await kill()
+    await bundleWith({ lookEvery: "1 second", timeToLive: "4 seconds" })
+    await start()
+    const { body: { id } } = await request("/refunds", { order: 10 })
+    const { error, status } = await poll(`/refunds/${id}`, ({ status }) => status === "errored")
+    assert.strictEqual(status, "errored")
+    assert.include(error, "nobody answered in time")
+    assert.strictEqual(paid(10), 0)
+    await kill()
+    await bundleWith({})
+    await start()
   })
 
   it("is killed amid many executions: runs none twice, and says of what was cut off that it may have run", {

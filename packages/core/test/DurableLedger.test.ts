@@ -462,10 +462,20 @@ describe("an outcome", () => {
     for (let level = 0; level < levels; level++) value = [value]
     return value
   }
+  const isJson = (value: unknown): boolean => {
+    try {
+      return JSON.stringify(value) !== undefined
+    } catch {
+      return false
+    }
+  }
   const cycle: Record<string, unknown> = {}
   cycle["self"] = cycle
   const unkeepable: ReadonlyArray<readonly [string, any]> = [
-    ["that nests too deep", { output: { type: "json", value: deep(100_000) } }],
+    // Some runtimes write JSON of any depth.
+    ...isJson(deep(100_000))
+      ? []
+      : [["that nests too deep", { output: { type: "json", value: deep(100_000) } }]] as const,
     ["with a cycle", { output: { type: "json", value: cycle } }],
     ["with a BigInt", { output: { type: "json", value: 1n } }],
     ["whose toJSON throws", { output: { type: "json", value: { toJSON: () => assert.fail("no JSON") } } }],

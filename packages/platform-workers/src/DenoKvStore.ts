@@ -98,6 +98,8 @@ const timeout = "5 seconds"
 /** In bytes. A value of Deno KV has 65,536 at most, and a transaction 819,200. */
 const [pieceSize, maxSize] = [60_000, 700_000]
 
+const maxPieces = Math.ceil(maxSize / pieceSize)
+
 /** In milliseconds: how much longer Deno keeps what has expired, so that it is nobody's to whom it has not. */
 const slack = 3_600_000
 
@@ -119,9 +121,20 @@ const partsKey = ({ collection, id }: Key, version: string): KvKey => ["counters
 
 const tagKey = (collection: string, tag: string): KvKey => ["countersign", "tag", collection, tag]
 
+/** A record is not as this module has written it. Where its version can be read still, that is `version`. */
+class Corrupt extends Error {
+  readonly version: string
+  constructor(version: string) {
+    super("a record is corrupt")
+    this.version = version
+  }
+}
+
 const unavailable = (error: unknown): StoreUnavailable =>
   error instanceof StoreUnavailable
     ? error
+    : error instanceof Corrupt
+    ? new StoreUnavailable({ reason: "a record in Deno KV is corrupt, restore it" })
     : new StoreUnavailable({ reason: `Deno KV failed: ${error instanceof Error ? error.message : "with no error"}` })
 
 /** Another process writes to the file, or opens it. */
@@ -144,35 +157,38 @@ const attempt = <A>(run: (signal: AbortSignal) => Promise<A>): Effect.Effect<A, 
     })
   )
 
-const corrupt = () => new StoreUnavailable({ reason: "a record in Deno KV is corrupt, restore it" })
-
 /** What another program has written is not taken for a record. */
 const headOf = ({ value }: KvEntryLike): Head | undefined => {
   if (value === null) return undefined
   const { body, keptUntil, parts, tag, version } = value as Partial<Record<keyof Head, unknown>>
   if (
-    typeof version !== "string" || typeof tag !== "string" || typeof keptUntil !== "number" || typeof parts !== "number"
+    typeof version !== "string" || typeof tag !== "string" || typeof keptUntil !== "number" || Number.isNaN(keptUntil)
+    || typeof parts !== "number" || !Number.isInteger(parts) || parts < 0 || parts >= maxPieces
     || !(body instanceof Uint8Array)
-  ) throw corrupt()
+  ) throw new Corrupt(typeof version === "string" ? version : "")
   return { version, tag, keptUntil, parts, body }
 }
 
-const textOf = (bodies: ReadonlyArray<unknown>): string => {
+const textOf = (bodies: ReadonlyArray<unknown>, version: string): string => {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
-  const text = bodies.map((body) => {
-    if (!(body instanceof Uint8Array)) throw corrupt()
-    return decoder.decode(body, { stream: true })
-  })
-  return text.join("") + decoder.decode()
+  try {
+    const text = bodies.map((body) => {
+      if (!(body instanceof Uint8Array)) throw new Corrupt(version)
+      return decoder.decode(body, { stream: true })
+    })
+    return text.join("") + decoder.decode()
+  } catch {
+    throw new Corrupt(version)
+  }
 }
 
 /** `undefined` where a part is not there. */
 const valueOf = async (kv: KvLike, key: Key, { body, parts, version }: Head): Promise<string | undefined> => {
-  if (parts === 0) return textOf([body])
+  if (parts === 0) return textOf([body], version)
   const bodies: Array<unknown> = [body]
   const options = { limit: parts, batchSize: parts }
   for await (const part of kv.list({ prefix: partsKey(key, version) }, options)) bodies.push(part.value)
-  return bodies.length === parts + 1 ? textOf(bodies) : undefined
+  return bodies.length === parts + 1 ? textOf(bodies, version) : undefined
 }
 
 const isKept = (head: Head | undefined, now: number): head is Head => head !== undefined && head.keptUntil > now
@@ -190,7 +206,7 @@ const complete = async (kv: KvLike, key: Key, read: Head | undefined, call: Call
     const value = await valueOf(kv, key, head)
     if (value !== undefined) return { value, version, tag }
     head = headOf(await kv.get(recordKey(key)))
-    if (head?.version === version) throw corrupt()
+    if (head?.version === version) throw new Corrupt(version)
   }
   return undefined
 }
@@ -225,6 +241,9 @@ const insert = (atomic: KvAtomicLike, key: Key, { tag, ttlMillis, value, version
 }
 
 const set = async (kv: KvLike, key: Key, write: Write, { now, signal }: Call): Promise<boolean> => {
+  if (Number.isNaN(write.ttlMillis)) {
+    throw new StoreUnavailable({ reason: "ttlMillis has to be a number of milliseconds" })
+  }
   for (;;) {
     signal.throwIfAborted()
     const entry = await kv.get(recordKey(key))
@@ -258,7 +277,8 @@ const list = async (
     for await (const { key, value } of kv.list(selector, { limit: wanted, batchSize: wanted })) {
       last = key.at(-1) as string
       seen++
-      if (typeof value === "number" && value > call.now) ids.push(last)
+      // Where somebody else has changed it, the record itself says when it expires.
+      if (typeof value !== "number" || value > call.now) ids.push(last)
     }
     found.push(...await records(kv, collection, tag, ids, call))
     if (seen < wanted) break
@@ -266,7 +286,7 @@ const list = async (
   return found
 }
 
-/** The records of a tag that are still there, some keys at a time. */
+/** The records of a tag that are still there, some keys at a time. One that is corrupt has an empty value: it hides no others. */
 const records = async (
   kv: KvLike,
   collection: string,
@@ -279,8 +299,14 @@ const records = async (
     const some = ids.slice(at, at + maxKeys)
     const entries = await kv.getMany(some.map((id) => recordKey({ collection, id })))
     for (const [index, id] of some.entries()) {
-      const record = await complete(kv, { collection, id }, headOf(entries[index]!), call)
-      if (record?.tag === tag) found.push({ id, value: record.value, version: record.version })
+      const entry = entries[index]!
+      try {
+        const record = await complete(kv, { collection, id }, headOf(entry), call)
+        if (record?.tag === tag) found.push({ id, value: record.value, version: record.version })
+      } catch (error) {
+        if (!(error instanceof Corrupt)) throw error
+        found.push({ id, value: "", version: error.version })
+      }
     }
   }
   return found

@@ -7,9 +7,16 @@
  *
  * @since 0.1.0
  */
-import { type ListedRecord, RecordStore, type StoredRecord, StoreUnavailable } from "@countersign/core/RecordStore"
+import {
+  type ListedRecord,
+  type ListOptions,
+  RecordStore,
+  type StoredRecord,
+  StoreUnavailable
+} from "@countersign/core/RecordStore"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import type { Listing } from "./RecordStoreObject.ts"
 
 /**
  * What is used of the binding of a Durable Object. `env.COUNTERSIGN` is one, and so is `env.COUNTERSIGN.jurisdiction("eu")`.
@@ -50,7 +57,7 @@ interface RpcError {
   readonly durableObjectReset?: unknown
 }
 
-/** For a call and for the one that repeats it, together. */
+/** For a call of the service: for all that it asks of the object, together. */
 const timeout = "5 seconds"
 
 const isRetryable = (error: unknown): boolean => {
@@ -82,6 +89,13 @@ const listedOf = (answer: unknown): ListedRecord => {
   return typeof id === "string" ? { id, ...recordOf(answer) } : unexpected()
 }
 
+const listingOf = (answer: unknown): Listing => {
+  const { more, records } = (answer ?? {}) as Record<string, unknown>
+  return Array.isArray(records) && (more === false || more === true && records.length > 0)
+    ? { records: records.map(listedOf), more }
+    : unexpected()
+}
+
 /** The runtime gives what it holds for an answer an end, which a program that is done with it asks for. */
 const dispose = (answer: unknown): void => {
   const { dispose } = Symbol as { readonly dispose?: symbol }
@@ -108,24 +122,39 @@ const make = ({ name = "countersign", namespace }: Options): RecordStore["Servic
     Effect.tryPromise({ try: () => once(call, read), catch: (error) => error }).pipe(
       // A `set` too: its version makes it count once.
       Effect.retry({ times: 1, while: isRetryable }),
-      Effect.mapError(unavailable),
-      Effect.timeoutOrElse({
-        duration: timeout,
-        orElse: () =>
-          Effect.fail(
-            new StoreUnavailable({ reason: `the Durable Object did not answer within ${timeout}, try later` })
-          )
-      })
+      Effect.mapError(unavailable)
     )
 
+  /** By as many pages as it takes: the object ends one where it would be too large for an answer. */
+  const list = Effect.fnUntraced(function*(options: ListOptions) {
+    const found: Array<ListedRecord> = []
+    let { after } = options
+    for (;;) {
+      const rest = { ...options, after, limit: options.limit - found.length }
+      const { more, records } = yield* ask((stub) => stub.list(rest), listingOf)
+      found.push(...records)
+      if (!more || found.length >= options.limit) return found
+      after = found.at(-1)?.id
+    }
+  })
+
   return {
-    get: (key) => ask((stub) => stub.get(key), (answer) => answer === undefined ? undefined : recordOf(answer)),
+    get: (key) =>
+      bounded(ask((stub) => stub.get(key), (answer) => answer === undefined ? undefined : recordOf(answer))),
     set: (key, write) =>
-      ask((stub) => stub.set(key, write), (answer) => typeof answer === "boolean" ? answer : unexpected()),
-    list: (options) =>
-      ask((stub) => stub.list(options), (answer) => Array.isArray(answer) ? answer.map(listedOf) : unexpected())
+      bounded(ask((stub) => stub.set(key, write), (answer) => typeof answer === "boolean" ? answer : unexpected())),
+    list: (options) => bounded(list(options))
   }
 }
+
+const bounded = <A>(effect: Effect.Effect<A, StoreUnavailable>): Effect.Effect<A, StoreUnavailable> =>
+  Effect.timeoutOrElse(effect, {
+    duration: timeout,
+    orElse: () =>
+      Effect.fail(
+        new StoreUnavailable({ reason: `the Durable Object did not answer within ${timeout}, try later` })
+      )
+  })
 
 /**
  * The store. A call ends within five seconds: one that fails because the object was moved, or given new code, is made once more.

@@ -25,6 +25,9 @@ import { pieces } from "./internal/pieces.ts"
 /** In code units, of which one is three bytes at most. A row holds 2 MB. */
 const pieceSize = 500_000
 
+/** In code units, of which RPC sends one in two bytes at most, and no more than 32 MiB at a time. */
+const pageSize = 4_000_000
+
 /** How many records one run of the alarm removes. */
 const sweepSize = 1_000
 
@@ -41,6 +44,17 @@ type Found = {
   readonly version: string
   readonly value: string
   readonly parts: number
+}
+
+/**
+ * Some records of a list. Where there may be `more`, they come behind the last of these.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Listing {
+  readonly records: ReadonlyArray<RecordStore.ListedRecord>
+  readonly more: boolean
 }
 
 /** The first piece of a value stands with its record; `parts` says how many there are. `kept_until` is in milliseconds since 1970. */
@@ -72,7 +86,7 @@ const opened = (storage: DurableObjectStorage): DurableObjectStorage => {
 
 /**
  * The object. Its clock is the one by which records expire, and an alarm removes them, at most once in a second. Its methods are those
- * of a `RecordStore`, for `DurableObjectStore` to call by RPC. What `set` has answered is on disk.
+ * of a `RecordStore`, for `DurableObjectStore` to call by RPC; `list` ends when it has about 8 MB. What `set` has answered is on disk.
  *
  * @example
  * ```ts
@@ -103,7 +117,10 @@ export class RecordStoreObject extends DurableObject {
   /** The record, or `undefined`. */
   get({ collection, id }: RecordStore.Key): RecordStore.StoredRecord | undefined {
     const found = this.#find(collection, id, Date.now())
-    return found === undefined ? undefined : { value: this.#valueOf(found), version: found.version }
+    if (found === undefined) return undefined
+    const value = this.#valueOf(found)
+    if (value === undefined) throw new Error("a record is corrupt: a part of its value is not there")
+    return { value, version: found.version }
   }
 
   /** Whether the record has this version now. */
@@ -116,9 +133,9 @@ export class RecordStoreObject extends DurableObject {
     return isWritten
   }
 
-  /** The records of a tag in the order of their IDs. */
-  list({ after, collection, limit, tag }: RecordStore.ListOptions): Array<RecordStore.ListedRecord> {
-    return this.#storage.sql.exec<Found>(
+  /** The records of a tag in the order of their IDs. One that is corrupt has an empty value: it hides no others. */
+  list({ after, collection, limit, tag }: RecordStore.ListOptions): Listing {
+    const rows = this.#storage.sql.exec<Found>(
       `SELECT record, id, version, value, parts FROM records
        WHERE collection = ? AND tag = ? AND id > ? AND kept_until > ? ORDER BY id LIMIT ?`,
       collection,
@@ -126,7 +143,18 @@ export class RecordStoreObject extends DurableObject {
       after ?? "",
       Date.now(),
       limit
-    ).toArray().map((found) => ({ id: found.id, value: this.#valueOf(found), version: found.version }))
+    )
+    const found: Array<Found> = []
+    let size = 0
+    let more = false
+    for (const row of rows) {
+      size += row.parts === 1 ? row.value.length : row.parts * pieceSize
+      more = size > pageSize && found.length > 0
+      if (more) break
+      found.push(row)
+    }
+    const records = found.map((row) => ({ id: row.id, value: this.#valueOf(row) ?? "", version: row.version }))
+    return { records, more }
   }
 
   /** The runtime calls it when a record has expired. */
@@ -153,14 +181,14 @@ export class RecordStoreObject extends DurableObject {
     ).toArray()[0]
   }
 
-  #valueOf({ parts, record, value }: Found): string {
+  /** `undefined` where a part of it is not there. */
+  #valueOf({ parts, record, value }: Found): string | undefined {
     if (parts === 1) return value
     const rest = this.#storage.sql.exec<{ readonly value: string }>(
       "SELECT value FROM parts WHERE record = ? ORDER BY part",
       record
     ).toArray()
-    if (rest.length !== parts - 1) throw new Error("a record is corrupt: a part of its value is not there")
-    return value + rest.map((part) => part.value).join("")
+    return rest.length === parts - 1 ? value + rest.map((part) => part.value).join("") : undefined
   }
 
   #write({ collection, id }: RecordStore.Key, write: RecordStore.Write, now: number): boolean {

@@ -121,13 +121,38 @@ describe("RecordStoreObject", () => {
       })
     ))
 
-  it.effect("fails where a part of a value is lost", () =>
+  it.effect("fails where a part of a value is lost, and lists the others", () =>
     onFrail((store, object) =>
       Effect.gen(function*() {
+        yield* store.set({ ...key, id: "a" }, write)
         yield* store.set(key, { ...write, value: "a".repeat(1_200_000) })
+        yield* store.set({ ...key, id: "z" }, write)
         yield* Effect.promise(() => object().damage())
         assert.match(yield* reasonOf(store.get(key)), /a record is corrupt/)
-        assert.match(yield* reasonOf(store.list({ collection: "doors", tag: "door", limit: 1 })), /corrupt/)
+        assert.deepStrictEqual(yield* store.list({ collection: "doors", tag: "door", limit: 3 }), [
+          { id: "a", value: "open", version: "v1" },
+          { id: "front", value: "", version: "v1" },
+          { id: "z", value: "open", version: "v1" }
+        ])
+      })
+    ))
+
+  it.effect("lists more than one answer of the object can hold", () =>
+    onFrail((store) =>
+      Effect.gen(function*() {
+        // Each character takes two bytes on its way: 40 MB in all. One record is as large as a page, and one larger.
+        const sizes = [10, 2_500_000, 4_000_000, 10, 2_500_000, 6_000_000, 2_500_000, 2_500_000, 10]
+        for (const [index, size] of sizes.entries()) {
+          yield* store.set({ ...key, id: String(index) }, { ...write, value: "é".repeat(size - 1) + "€" })
+        }
+        const sizesOf = Effect.fnUntraced(function*(limit: number, after?: string) {
+          const records = yield* store.list({ collection: "doors", tag: "door", limit, after })
+          return records.map(({ value }) => value.length)
+        })
+        assert.deepStrictEqual(yield* sizesOf(100), sizes)
+        assert.deepStrictEqual(yield* sizesOf(9), sizes)
+        assert.deepStrictEqual(yield* sizesOf(4, "0"), sizes.slice(1, 5))
+        assert.deepStrictEqual(yield* sizesOf(9, "7"), sizes.slice(8))
       })
     ))
 })

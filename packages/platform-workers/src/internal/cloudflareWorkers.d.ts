@@ -22,7 +22,7 @@ declare module "cloudflare:workers" {
       exec<Row extends Record<string, string | number | null | ArrayBuffer>>(
         query: string,
         ...bindings: Array<string | number>
-      ): { toArray(): Array<Row> }
+      ): Iterable<Row> & { toArray(): Array<Row> }
     }
     transactionSync<A>(run: () => A): A
     getAlarm(): Promise<number | null>
