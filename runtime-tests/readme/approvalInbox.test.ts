@@ -1,10 +1,13 @@
 /** The commands of examples/approval-inbox, as its README has them. */
-import { spawn } from "node:child_process"
+import * as CanonicalJson from "@countersign/core/CanonicalJson"
+import { spawn, spawnSync } from "node:child_process"
+import { createHash } from "node:crypto"
 import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { delimiter, dirname, join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { afterAll, assert, describe, it } from "vitest"
 import { root } from "../../scripts/packages.ts"
 
@@ -73,5 +76,36 @@ describe("examples/approval-inbox", () => {
     shown("The manager is asked", "refund {\"order\":8,\"cents\":100}")
     shown("data: ", "\"_tag\":\"Pending\"")
     assert.deepStrictEqual(lines, [])
+  })
+
+  it("pays what was approved behind an answer that cannot be resumed", { timeout: 120_000 }, () => {
+    const path = join(directory, "forged.sqlite")
+    const run = (...args: ReadonlyArray<string>) =>
+      spawnSync(process.execPath, ["examples/approval-inbox/run.ts", ...args], {
+        cwd: root,
+        env: { ...process.env, COUNTERSIGN_DATABASE: path },
+        encoding: "utf8"
+      })
+    for (const order of ["7", "10"]) assert.strictEqual(run("ask", order, "100").status, 0)
+    const database = new DatabaseSync(path)
+    const rows = database.prepare("SELECT id, value FROM records WHERE collection = 'approvals' ORDER BY id").all()
+    assert.strictEqual(rows.length, 2)
+    for (const [index, { id, value }] of rows.entries()) {
+      const approval = JSON.parse(`${value}`)
+      // Whoever can write to the store says yes, and changes the first question.
+      if (index === 0) approval.toolCall.input.cents = 990_000
+      const { approvalRequest, toolCall } = approval
+      const question = CanonicalJson.stringify({ approvalRequest, toolCall })
+      const questionDigest = createHash("sha256").update(question).digest("base64url")
+      const answer = { approved: true, answeredBy: "manager", answeredAt: Date.now() }
+      database.prepare("UPDATE records SET tag = 'answered', value = ? WHERE id = ?")
+        .run(CanonicalJson.stringify({ ...approval, answer, questionDigest }), id!)
+    }
+    database.close()
+    const { status, stderr, stdout } = run("resume")
+    assert.strictEqual(status, 0, stderr)
+    assert.include(stderr, "its signature does not fit")
+    assert.notInclude(stdout, "990000")
+    assert.include(stdout, "100 cents refunded for order 10")
   })
 })

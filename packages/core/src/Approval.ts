@@ -541,7 +541,8 @@ export type ResumeServices<Tools extends ToolSet, PolicyR, Refine, HookR> =
  *
  * const signer = ApprovalSigner.layer({ secrets: [Redacted.make("a secret of at least 16 bytes")] })
  * const layer = Layer.provideMerge(signer, NodeCountersign.layer)
- * (await Effect.runPromise(Effect.provide(program, layer)))?.results[0]?.output // => { type: "text", value: "restarted" }
+ * const resumed = await Effect.runPromise(Effect.provide(program, layer))
+ * resumed?.results[0]?.output // => { type: "text", value: "restarted" }
  * ```
  *
  * @category resuming

@@ -29,6 +29,8 @@ import * as ApprovalId from "./ApprovalId.ts"
 import * as CanonicalJson from "./CanonicalJson.ts"
 import { Crypto } from "./Crypto.ts"
 import * as Record from "./internal/approvals/record.ts"
+import { inPieces } from "./internal/approvals/rows.ts"
+import { shareSnapshots } from "./internal/approvals/snapshot.ts"
 import { type Filter, watchInbox } from "./internal/approvals/watch.ts"
 import { base64Url } from "./internal/base64Url.ts"
 import { printable } from "./internal/printable.ts"
@@ -116,8 +118,9 @@ export interface StoredApproval extends PendingApproval {
  * A question was not added:
  *
  * - `other-request`: another one with its ID is there.
- * - `no-question`: it is none that a person can answer. The policy has answered it, it is about another call, or its ID is malformed.
- * - `not-json`: it holds a value that has no JSON, or none that is read as it was written.
+ * - `no-question`: it is none that a person can answer. The policy has answered it, it is about another call, or its ID is empty or
+ *   malformed.
+ * - `not-json`: it holds a value that has no JSON, or none from which a question can be read again.
  * - `expired`: it has expired already.
  *
  * @example
@@ -150,7 +153,7 @@ const notAdded: { readonly [Reason in ApprovalNotAdded["reason"]]: string } = {
 }
 
 /**
- * There is no such question: it was never added, or has been forgotten since it expired.
+ * There is no such question: it was never added, has been forgotten since it expired, or is not for this person to see.
  *
  * @example
  * ```ts
@@ -198,13 +201,13 @@ export class ApprovalAlreadyAnswered extends Schema.TaggedError<ApprovalAlreadyA
 }
 
 /**
- * The {@link ApprovalAuthority} does not let this person see the question, or give this answer to it.
+ * The {@link ApprovalAuthority} does not let this person give this answer. They may see the question.
  *
  * @example
  * ```ts
  * import * as Approvals from "@countersign/core/Approvals"
  *
- * new Approvals.NotAllowed({ approvalId: "a1" }).message // => "The question \"a1\" is for somebody else"
+ * new Approvals.NotAllowed({ approvalId: "a1" }).message // => "The question \"a1\" is for somebody else to answer"
  * ```
  *
  * @category errors
@@ -215,7 +218,7 @@ export class NotAllowed extends Schema.TaggedError<NotAllowed>("@countersign/cor
   { approvalId: Schema.String }
 ) {
   override get message(): string {
-    return `The question "${printable(this.approvalId, 200)}" is for somebody else`
+    return `The question "${printable(this.approvalId, 200)}" is for somebody else to answer`
   }
 }
 
@@ -322,7 +325,7 @@ export type Event =
   | { readonly _tag: "Gone"; readonly approvalId: string }
 
 /**
- * How often to look: every second if not given.
+ * How often to look: every second if not given. All who watch share a look: what happens is told after twice as long at the latest.
  *
  * @category models
  * @since 0.1.0
@@ -332,8 +335,8 @@ export interface WatchOptions {
 }
 
 /**
- * The questions of one person. Their `signature` is left out: it would let whoever sees a question put it to a server that takes
- * questions from its clients.
+ * The questions of one person. One that they may not see is not found. Their `signature` is left out: it would let whoever sees a
+ * question put it to a server that takes questions from its clients.
  *
  * `answer` gives the question with the answer that counts, which is the first. The same answer again is no error.
  *
@@ -343,7 +346,7 @@ export interface WatchOptions {
 export interface Inbox {
   readonly get: (
     approvalId: string
-  ) => Effect.Effect<StoredApproval, ApprovalNotFound | NotAllowed | AuthorityUnavailable | StoreUnavailable>
+  ) => Effect.Effect<StoredApproval, ApprovalNotFound | AuthorityUnavailable | StoreUnavailable>
   readonly list: (options?: ListOptions) => Effect.Effect<Page, AuthorityUnavailable | StoreUnavailable>
   readonly watch: (options?: WatchOptions) => Stream.Stream<Event, AuthorityUnavailable | StoreUnavailable>
   readonly answer: (answer: Answer) => Effect.Effect<StoredApproval, AnswerError>
@@ -370,7 +373,8 @@ export type AnswerError =
  *
  * - `add` takes what `ToolStep.run` gives as `pending`. To add a question again changes nothing. Where one of several is refused,
  *   others may have been added.
- * - `get` and `list` give questions with their answers, for {@link toResume}.
+ * - `get` and `list` give questions with their answers, for {@link toResume}. A record whose question is not the one that was answered
+ *   is corrupt.
  * - `watch` begins with what waits, and goes on with what happens. It looks at intervals: what is added and answered between two looks
  *   is not told.
  * - `inbox` is all of that as one person may see it, and `answer`.
@@ -415,7 +419,8 @@ export class Approvals extends Context.Service<Approvals, {
 
 /**
  * - `name`: of the inbox, where several share a store; at most 200 characters.
- * - `clockTolerance`: how much longer than its approval a question is kept: 10 seconds.
+ * - `clockTolerance`: how much longer than its approval a question is kept that nobody has answered: 10 seconds.
+ * - `answerRetention`: how much longer than its approval a question is kept that has an answer: 1 day.
  * - `retention`: how long a question is kept whose ID says nothing of its expiry: 30 days.
  *
  * @category models
@@ -424,17 +429,19 @@ export class Approvals extends Context.Service<Approvals, {
 export interface Options {
   readonly name?: string | undefined
   readonly clockTolerance?: Duration.Input | undefined
+  readonly answerRetention?: Duration.Input | undefined
   readonly retention?: Duration.Input | undefined
 }
-
-const rowsAtATime = 100
 
 /** A page looks no further than this, so that it ends in bounded time. */
 const maxRows = 10_000
 
-const corrupt = new StoreUnavailable({ reason: "the record of this question is corrupt, restore it" })
+/** A page with this much is full, in characters of JSON. */
+const maxPageLength = 4 * 1024 * 1024
 
-const contended = new StoreUnavailable({ reason: "others change the record of this question all the time" })
+const corrupt = () => new StoreUnavailable({ reason: "the record of this question is corrupt, restore it" })
+
+const contended = () => new StoreUnavailable({ reason: "others change the record of this question all the time" })
 
 const make = Effect.fnUntraced(function*(
   options: Options
@@ -445,26 +452,36 @@ const make = Effect.fnUntraced(function*(
   // Whatever the name, no other collection has it.
   const collection = options.name === undefined ? "approvals" : `approvals:${options.name}`
   const tolerance = Duration.toMillis(options.clockTolerance ?? "10 seconds")
+  const answerRetention = Duration.toMillis(options.answerRetention ?? "1 day")
   const retention = Duration.toMillis(options.retention ?? "30 days")
 
   const idOf = (approvalId: string): Effect.Effect<string> =>
     Effect.provideService(recordId(approvalId), Crypto, crypto)
 
+  const digestOf = (question: PendingApproval): Effect.Effect<string> =>
+    CanonicalJson.digestOfText(crypto, CanonicalJson.stringify(questionOf(question)))
+
+  /** Without `approval`: it is corrupt. */
   const look = Effect.fnUntraced(function*(approvalId: string) {
     const id = yield* idOf(approvalId)
     const found = yield* store.get({ collection, id })
-    if (found === undefined) return undefined
-    const approval = yield* read({ ...found, id })
-    return approval === undefined ? yield* corrupt : { approval, version: found.version }
+    return found === undefined ? undefined : { approval: yield* read({ ...found, id }), version: found.version }
   })
 
-  const find = (approvalId: string) => Effect.map(look(approvalId), (found) => found?.approval)
+  const find = Effect.fnUntraced(function*(approvalId: string) {
+    const found = yield* look(approvalId)
+    return found === undefined ? undefined : found.approval ?? (yield* corrupt())
+  })
 
-  /** `undefined`: it is corrupt, or the record of another question. */
+  const findReadable = (approvalId: string) => Effect.map(look(approvalId), (found) => found?.approval)
+
+  /** `undefined`: it is corrupt, the record of another question, or its answer is to another question. */
   const read = Effect.fnUntraced(function*({ id, value }: ListedRecord) {
-    const approval = Option.getOrUndefined(Record.decode(value))
-    if (approval === undefined) return undefined
-    return (yield* idOf(approval.approvalRequest.approvalId)) === id ? approval : undefined
+    const record = Option.getOrUndefined(Record.decode(value))
+    if (record === undefined) return undefined
+    const { approval, questionDigest } = record
+    if ((yield* idOf(approval.approvalRequest.approvalId)) !== id) return undefined
+    return approval.answer === undefined || (yield* digestOf(approval)) === questionDigest ? approval : undefined
   })
 
   const write = Effect.fnUntraced(function*(value: string, approval: StoredApproval, expected: string | undefined) {
@@ -475,9 +492,11 @@ const make = Effect.fnUntraced(function*(
     return yield* store.set({ collection, id }, { value, expected, version, tag, ttlMillis })
   })
 
-  const addOne = Effect.fnUntraced(function*({ approvalRequest, toolCall }: PendingApproval) {
-    const { approvalId } = approvalRequest
+  const addOne = Effect.fnUntraced(function*(question: PendingApproval) {
+    const approvalId = asText(question?.approvalRequest?.approvalId)
     const refuse = (reason: ApprovalNotAdded["reason"]) => new ApprovalNotAdded({ approvalId, reason })
+    if (approvalId === "" || typeof question.toolCall?.toolCallId !== "string") return yield* refuse("no-question")
+    const { approvalRequest, toolCall } = question
     const claims = ApprovalId.parse(approvalId)
     if (
       claims._tag === "Malformed" || approvalRequest.isAutomatic === true ||
@@ -495,7 +514,7 @@ const make = Effect.fnUntraced(function*(
       expiresAt,
       keptUntil: expiresAt === undefined ? addedAt + retention : expiresAt + tolerance
     })
-    const text = Result.getOrUndefined(Record.encode(approval))
+    const text = Result.getOrUndefined(Record.encode({ approval, questionDigest: undefined }))
     if (text === undefined || Option.isNone(Record.decode(text))) return yield* refuse("not-json")
     for (let attempt = 0; attempt < 10; attempt++) {
       if (yield* write(text, approval, undefined)) return
@@ -504,7 +523,7 @@ const make = Effect.fnUntraced(function*(
       if (isSame(questionOf(found), questionOf(approval))) return
       return yield* refuse("other-request")
     }
-    return yield* contended
+    return yield* contended()
   })
 
   const getOne = (approvalId: string): Effect.Effect<StoredApproval, ApprovalNotFound | StoreUnavailable> =>
@@ -518,37 +537,54 @@ const make = Effect.fnUntraced(function*(
     const approvals: Array<StoredApproval> = []
     const corrupt: Array<string> = []
     const tag = status ?? "pending"
+    const readPiece = inPieces((after, limit) => store.list({ collection, tag, after, limit }))
+    let before = ""
+    let next: string | undefined
     let last = after === undefined || isRecordId.test(after) ? after : yield* idOf(after)
+    let length = 0
     for (let seen = 0; seen < maxRows;) {
-      const rows = yield* store.list({ collection, tag, after: last, limit: rowsAtATime })
+      const { isLast, rows } = yield* readPiece(last, maxRows - seen)
       const now = yield* Clock.currentTimeMillis
       for (const row of rows) {
+        before = last ?? ""
         last = row.id
+        next = undefined
         const approval = yield* read(row)
-        if (approval === undefined) corrupt.push(row.id)
+        if (approval === undefined) corrupt.push(next = row.id)
         else if ((tag === "answered" || expiry(approval) > now) && (yield* isShown(approval))) {
+          next = row.id
           approvals.push(approval)
-          if (approvals.length === wanted) return { approvals, corrupt, next: last }
+          length += row.value.length
+          if (approvals.length === wanted || length >= maxPageLength) return { approvals, corrupt, next }
         }
       }
-      if (rows.length < rowsAtATime) return { approvals, corrupt }
+      if (isLast) return { approvals, corrupt }
       seen += rows.length
     }
-    return withoutUndefined<FullPage>({ approvals, corrupt, next: last })
+    return { approvals, corrupt, next: next ?? placeBetween(before, last ?? "") }
+  })
+
+  const snapshot = shareSnapshots({
+    list: (after, limit) => store.list({ collection, tag: "pending", after, limit }),
+    find: findReadable,
+    read,
+    expiry
   })
 
   const watch = <E>(
     options: WatchOptions | undefined,
     isShown: Filter<E>
   ): Stream.Stream<Event, E | StoreUnavailable> =>
-    watchInbox({ list: page, find, isShown, interval: options?.interval ?? "1 second" })
+    watchInbox({ snapshot, find: findReadable, isShown, interval: options?.interval ?? "1 second" })
 
   const answerAs = Effect.fnUntraced(function*(
     approver: string,
     given: Answer
   ): Effect.fn.Return<StoredApproval, AnswerError> {
+    if (typeof given !== "object" || given === null || !isAnswer(withoutUndefined(given))) {
+      return yield* new InvalidToolApproval({ approvalId: asText(given?.approvalId), reason: "malformed" })
+    }
     const { approvalId, approved, reason } = given
-    if (!isAnswer(withoutUndefined(given))) return yield* new InvalidToolApproval({ approvalId, reason: "malformed" })
     const input = Object.hasOwn(given, "input") && given.input !== undefined
       ? { input: yield* Effect.fromResult(CanonicalJson.toJson(given.input)) }
       : {}
@@ -556,10 +592,10 @@ const make = Effect.fnUntraced(function*(
     for (let attempt = 0; attempt < 10; attempt++) {
       const found = yield* look(approvalId)
       if (found === undefined) return yield* new ApprovalNotFound({ approvalId })
-      const { approval, version } = found
-      const isAllowed = (yield* authority.maySee(approver, approval)) === true &&
-        (yield* authority.mayAnswer(approver, approval, { approvalId, ...said })) === true
-      if (!isAllowed) return yield* new NotAllowed({ approvalId })
+      const { approval = yield* corrupt(), version } = found
+      if ((yield* authority.maySee(approver, approval)) !== true) return yield* new ApprovalNotFound({ approvalId })
+      const mayAnswer = yield* authority.mayAnswer(approver, approval, { approvalId, ...said })
+      if (mayAnswer !== true) return yield* new NotAllowed({ approvalId })
       if (approval.answer !== undefined) {
         const { answeredAt, answeredBy, ...before } = approval.answer
         if (isSame(before, said)) return approval
@@ -570,11 +606,17 @@ const make = Effect.fnUntraced(function*(
         const { toolCallId } = approval.toolCall
         return yield* new ApprovalExpired({ approvalId, toolCallId, expiredAt: expiry(approval) })
       }
-      const answered: StoredApproval = { ...approval, answer: { ...said, answeredBy: approver, answeredAt: now } }
-      const text = yield* Effect.fromResult(Record.encode(answered))
+      const answered: StoredApproval = {
+        ...approval,
+        keptUntil: Math.max(approval.keptUntil, expiry(approval) + answerRetention),
+        answer: { ...said, answeredBy: approver, answeredAt: now }
+      }
+      const record = { approval: answered, questionDigest: yield* digestOf(approval) }
+      const text = yield* Effect.fromResult(Record.encode(record))
+      if (Option.isNone(Record.decode(text))) return yield* new InvalidToolApproval({ approvalId, reason: "malformed" })
       if (yield* write(text, answered, version)) return answered
     }
-    return yield* contended
+    return yield* contended()
   })
 
   return {
@@ -591,7 +633,7 @@ const make = Effect.fnUntraced(function*(
             Effect.flatMap(isShown(approval), (maySee) =>
               maySee
                 ? Effect.succeed(withoutSignature(approval))
-                : Effect.fail(new NotAllowed({ approvalId })))),
+                : Effect.fail(new ApprovalNotFound({ approvalId })))),
         list: (options = {}) =>
           Effect.map(
             page(options, isShown),
@@ -612,8 +654,18 @@ const isAnswer = Schema.is(Answer)
 
 const everything: Filter<never> = () => Effect.succeed(true)
 
-/** What `recordId` gives, and every engine takes. */
-const isRecordId = /^[=#][^\p{Cc}\p{Cs}]{1,249}$/u
+/** What begins a `recordId`, and every engine takes. */
+const isRecordId = /^[=#][^\p{Cc}\p{Cs}]{0,249}$/u
+
+/** A place behind `before` and not behind `id` that shows no more of `id` than it needs: whoever has it may not see that question. */
+const placeBetween = (before: string, id: string): string => {
+  const [left, right] = [[...before], [...id]]
+  const shared = right.findIndex((char, index) => char !== left[index])
+  return right.slice(0, shared + 1).join("")
+}
+
+/** What a caller without types gives may be anything. */
+const asText = (value: unknown): string => typeof value === "string" ? value : ""
 
 const expiry = ({ expiresAt, keptUntil }: StoredApproval): number => expiresAt ?? keptUntil
 

@@ -6,17 +6,19 @@
  * | `GET /approvals` | the questions that the person may see, page by page |
  * | `GET /approvals/one?approvalId=` | one of them |
  * | `POST /approvals/answer` | the answer to one, in JSON |
- * | `GET /approvals/watch` | what waits and what happens to it, as server-sent events: those of `Approvals.Event`, and `Alive`, at once and every 15 seconds |
+ * | `GET /approvals/watch` | what waits and what happens to it, as server-sent events: those of `Approvals.Event`, and `Alive`, at once and every 15 seconds. It ends after 5 minutes: who goes on watching says again who they are |
  * | `GET /approvals/openapi.json` | the OpenAPI document, for everybody |
  *
  * | status | error |
  * | --- | --- |
  * | 400 | `InvalidAnswer`; `BadRequest`, without a body, where it is the query that is malformed |
  * | 401 | `Unauthorized` |
- * | 403, 404 | `NotAllowed`, `ApprovalNotFound` |
+ * | 403, 404 | `NotAllowed`: to answer so. `ApprovalNotFound`: also where the person may not see it |
  * | 409, 410 | `ApprovalAlreadyAnswered`, `ApprovalExpired` |
- * | 413, 415 | `AnswerTooLarge`: beyond 1 MiB. `UnsupportedMediaType`: not `application/json`, as a form of another site cannot be |
+ * | 413, 415 | `AnswerTooLarge`: beyond 256 KiB. `UnsupportedMediaType`: not `application/json`, as a form of another site cannot be |
  * | 503 | `StoreUnavailable`, `AuthorityUnavailable` |
+ *
+ * No response may be stored on its way.
  *
  * An ID stands in the query or the body, and not in the path: it may be longer than routers take there.
  *
@@ -57,6 +59,7 @@ import {
   NotAllowed,
   StoredApproval
 } from "./Approvals.ts"
+import { hasKeyTwice } from "./internal/hasKeyTwice.ts"
 import { textOfBytes } from "./internal/textOfBytes.ts"
 import * as Limits from "./Limits.ts"
 import { StoreUnavailable } from "./RecordStore.ts"
@@ -113,7 +116,7 @@ export class InvalidAnswer extends Schema.TaggedError<InvalidAnswer>("@countersi
  * ```ts
  * import * as ApprovalsApi from "@countersign/core/ApprovalsApi"
  *
- * new ApprovalsApi.AnswerTooLarge({ maxBytes: 1_048_576 }).message // => "An answer has at most 1048576 bytes"
+ * new ApprovalsApi.AnswerTooLarge({ maxBytes: 262_144 }).message // => "An answer has at most 262144 bytes"
  * ```
  *
  * @category errors
@@ -231,6 +234,13 @@ export const layerAuthentication = (
     })
   })
 
+/** What is shown is for one person alone. */
+class NotStored extends HttpApiMiddleware.Service<NotStored>()("@countersign/core/ApprovalsApi/NotStored") {}
+
+const layerNotStored = Layer.succeed(NotStored)((handler) =>
+  Effect.andThen(withHeader("cache-control", "no-store"), handler)
+)
+
 const page = Schema.Struct({ approvals: Schema.Array(StoredApproval), next: Schema.optionalKey(Schema.String) })
 
 const event = Schema.Union([
@@ -241,6 +251,16 @@ const event = Schema.Union([
 ])
 
 const limit = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1000 }))
+
+/** Of a number in a query, OpenAPI would say no more than how a number is written. */
+const withLimit = (operation: Record<string, any>): Record<string, any> => ({
+  ...operation,
+  parameters: operation["parameters"].map((parameter: { readonly name: string }) =>
+    parameter.name === "limit"
+      ? { ...parameter, schema: { type: "integer", minimum: 1, maximum: 1000, default: 100 } }
+      : parameter
+  )
+})
 
 /**
  * The API. `HttpApiClient.make(ApprovalsApi.api, …)` is a client for it, `OpenApi.fromApi(ApprovalsApi.api)` its description, and
@@ -268,11 +288,11 @@ export const api = HttpApi.make("countersign").add(
       },
       success: page,
       error: [HttpApiError.BadRequestNoContent, authorityUnavailable, storeUnavailable]
-    }),
+    }).annotate(OpenApi.Transform, withLimit),
     HttpApiEndpoint.get("get", "/approvals/one", {
       query: { approvalId: Schema.String },
       success: StoredApproval,
-      error: [HttpApiError.BadRequestNoContent, notAllowed, notFound, authorityUnavailable, storeUnavailable]
+      error: [HttpApiError.BadRequestNoContent, notFound, authorityUnavailable, storeUnavailable]
     }),
     HttpApiEndpoint.post("answer", "/approvals/answer", {
       payload: Answer,
@@ -295,10 +315,11 @@ export const api = HttpApi.make("countersign").add(
         error: Schema.Union([AuthorityUnavailable, StoreUnavailable])
       })
     })
-  ).middleware(Authentication)
+  ).middleware(Authentication).middleware(NotStored)
 ).annotate(OpenApi.Title, "Countersign: the approvals that wait for a person")
 
-const maxBytes = 1_048_576
+/** With the question, an answer has to fit into a record of every engine. */
+const maxBytes = 262_144
 
 /** What is longer is not read to its end. */
 const readBody = Effect.fnUntraced(function*(request: HttpServerRequest) {
@@ -316,23 +337,31 @@ const readBody = Effect.fnUntraced(function*(request: HttpServerRequest) {
 
 const isJson = /^application\/json\s*(;|$)/i
 
-const decodeAnswer = Schema.decodeUnknownResult(Answer)
+const decodeAnswer = Schema.decodeUnknownResult(Answer, { onExcessProperty: "error" })
 
 const readAnswer = Effect.fnUntraced(function*(request: HttpServerRequest) {
   // A page of another site can send what says nothing of its type, too.
   if (!isJson.test(request.headers["content-type"] ?? "")) return yield* new UnsupportedMediaType({})
-  const json = StrictJson.parse(yield* readBody(request), { limits: Limits.defaults })
+  const text = yield* readBody(request)
+  const json = StrictJson.parse(text, { limits: Limits.defaults })
   if (Result.isFailure(json)) return yield* new InvalidAnswer({ reason: json.failure.message })
+  // Whoever reads along may take the first for what is said, and here the last would count.
+  if (hasKeyTwice(text, json.success.value)) {
+    return yield* new InvalidAnswer({ reason: "an object in it has a key twice" })
+  }
   const answer = decodeAnswer(json.success.value)
   if (Result.isSuccess(answer)) return answer.success
-  return yield* new InvalidAnswer({ reason: "approvalId has to be a string, and approved true or false" })
+  return yield* new InvalidAnswer({
+    reason:
+      "it has an approvalId, which is a string, approved, which is true or false, and at most a reason and an input"
+  })
 })
-
-/** What is shown is for one person alone. */
-const notStored = withHeader("cache-control", "no-store")
 
 /** Without a first event the response would not begin, and a proxy ends what is silent. */
 const alive = Stream.map(Stream.tick("15 seconds"), () => ({ _tag: "Alive" as const }))
+
+/** Whoever has lost their session, and what they could see by it, is not told for longer. */
+const watchFor = "5 minutes"
 
 const handlers = HttpApiBuilder.group(
   api,
@@ -340,10 +369,7 @@ const handlers = HttpApiBuilder.group(
   Effect.fnUntraced(function*(handlers) {
     const approvals = yield* Approvals
     const asPerson = <A, E>(use: (inbox: Inbox) => Effect.Effect<A, E>) =>
-      Effect.andThen(
-        notStored,
-        Effect.flatMap(CurrentApprover, (approver) => use(approvals.inbox(approver)))
-      )
+      Effect.flatMap(CurrentApprover, (approver) => use(approvals.inbox(approver)))
     return handlers
       .handle("list", ({ query }) => asPerson((inbox) => inbox.list(query)))
       .handle("get", ({ query }) => asPerson((inbox) => inbox.get(query.approvalId)))
@@ -359,7 +385,14 @@ const handlers = HttpApiBuilder.group(
         })))
       .handle(
         "watch",
-        () => asPerson((inbox) => Effect.succeed(Stream.merge(inbox.watch(), alive, { haltStrategy: "left" })))
+        () =>
+          asPerson((inbox) =>
+            Effect.succeed(
+              Stream.merge(inbox.watch(), alive, { haltStrategy: "left" }).pipe(
+                Stream.interruptWhen(Effect.sleep(watchFor))
+              )
+            )
+          )
       )
   })
 )
@@ -412,4 +445,7 @@ export const layer: Layer.Layer<
   | FileSystem.FileSystem
   | HttpPlatform.HttpPlatform
   | Path.Path
-> = Layer.provide(HttpApiBuilder.layer(api, { openapiPath: "/approvals/openapi.json" }), handlers)
+> = Layer.provide(
+  HttpApiBuilder.layer(api, { openapiPath: "/approvals/openapi.json" }),
+  Layer.provide(handlers, layerNotStored)
+)

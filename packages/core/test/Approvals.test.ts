@@ -1,13 +1,36 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import type { PendingApproval } from "../src/Approval.ts"
-import { ApprovalAuthority, Approvals, layer } from "../src/Approvals.ts"
+import * as ApprovalId from "../src/ApprovalId.ts"
+import { ApprovalAuthority, Approvals, type Event, layer, type Page } from "../src/Approvals.ts"
+import { Crypto } from "../src/Crypto.ts"
 import * as RecordStore from "../src/RecordStore.ts"
 import { approvalsContract } from "./approvalsContract.ts"
 import { testCrypto } from "./testCrypto.ts"
+
+/** The store in memory, with more to each `list`. */
+const storeListing = (
+  listed: (records: ReadonlyArray<RecordStore.ListedRecord>) => void
+): Layer.Layer<RecordStore.RecordStore> =>
+  Layer.effect(RecordStore.RecordStore)(
+    Effect.map(RecordStore.RecordStore, (store) => ({
+      ...store,
+      // Which takes its time.
+      list: (options) =>
+        Effect.delay(Effect.tap(store.list(options), (records) => Effect.sync(() => listed(records))), "100 millis")
+    }))
+  ).pipe(Layer.provide(RecordStore.layerMemory))
+
+/** Lets the time of the test pass until it is done. What digests has its own time, which is not that of the test. */
+const passing = <A, E, R>(program: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.raceFirst(
+    program,
+    Effect.forever(Effect.andThen(TestClock.adjust("100 millis"), TestClock.withLive(Effect.sleep("1 millis"))))
+  )
 
 /** The store in memory, with more to each `set`. */
 const storeWith = (
@@ -84,12 +107,14 @@ describe("Approvals", () => {
   it.effect("ends a page before it has looked for ever, and finds the rest on the next", () =>
     Effect.gen(function*() {
       const approvals = yield* Approvals
-      yield* approvals.add(Array.from({ length: 10_000 }, (_, index) => question(`a${index}`, "user 8")))
+      yield* approvals.add(Array.from({ length: 10_000 }, (_, index) => question(`a${index} of user 8`, "user 8")))
       yield* approvals.add([question("b")])
       const { list } = approvals.inbox("user 7")
       const page = yield* list()
       assert.deepStrictEqual(page.approvals, [])
       assert.isDefined(page.next)
+      // Its ID is not for them to know.
+      assert.notInclude(page.next, "user 8")
       const rest = yield* list({ after: page.next })
       assert.deepStrictEqual(rest.approvals.map(({ approvalRequest }) => approvalRequest.approvalId), ["b"])
       assert.isUndefined(rest.next)
@@ -128,9 +153,142 @@ describe("Approvals", () => {
       const approvals = yield* Approvals
       yield* approvals.add([question("a1")])
       const { answer, get, list } = approvals.inbox("user 7")
-      assert.strictEqual((yield* Effect.flip(get("a1")))._tag, "NotAllowed")
-      assert.strictEqual((yield* Effect.flip(answer({ approvalId: "a1", approved: true })))._tag, "NotAllowed")
+      assert.strictEqual((yield* Effect.flip(get("a1")))._tag, "ApprovalNotFound")
+      assert.strictEqual((yield* Effect.flip(answer({ approvalId: "a1", approved: true })))._tag, "ApprovalNotFound")
       assert.deepStrictEqual(yield* list(), { approvals: [] })
     }).pipe(Effect.provide(inboxOver(RecordStore.layerMemory, authority)))
+  })
+
+  it.effect("keeps an answer that was given at the last moment", () =>
+    Effect.gen(function*() {
+      const approvals = yield* Approvals
+      const asked = question(yield* ApprovalId.make({ expiresAt: 1_000, toolDigest: "R".repeat(42) + "o" }))
+      const { approvalId } = asked.approvalRequest
+      yield* approvals.add([asked])
+      yield* TestClock.adjust(999)
+      yield* approvals.inbox("user 7").answer({ approvalId, approved: true })
+      yield* TestClock.adjust("1 day")
+      assert.strictEqual((yield* approvals.get(approvalId)).answer?.approved, true)
+      yield* TestClock.adjust(1)
+      assert.strictEqual((yield* Effect.flip(approvals.get(approvalId)))._tag, "ApprovalNotFound")
+    }).pipe(Effect.provide([inboxOver(RecordStore.layerMemory), testCrypto])))
+
+  it.effect("writes no answer that it could not read", () => {
+    const authority = Layer.succeed(ApprovalAuthority)({
+      maySee: () => Effect.succeed(true),
+      mayAnswer: () => Effect.succeed(true)
+    })
+    return Effect.gen(function*() {
+      const approvals = yield* Approvals
+      yield* approvals.add([question("a1")])
+      const nobody = approvals.inbox(undefined as unknown as string)
+      const error = yield* Effect.flip(nobody.answer({ approvalId: "a1", approved: true }))
+      assert.strictEqual(error._tag, "InvalidToolApproval")
+      assert.isUndefined((yield* approvals.get("a1")).answer)
+    }).pipe(Effect.provide(inboxOver(RecordStore.layerMemory, authority)))
+  })
+
+  it.effect("lists long records few at a time, and ends a page that has become long", () => {
+    let largest = 0
+    const store = storeListing((records) => {
+      largest = Math.max(largest, records.reduce((sum, { value }) => sum + value.length, 0))
+    })
+    return Effect.gen(function*() {
+      const approvals = yield* Approvals
+      const long = "x".repeat(800_000)
+      const asked = Array.from({ length: 45 }, (_, index) => {
+        const { approvalRequest, toolCall } = question(`a${index}`)
+        return { approvalRequest, toolCall: { ...toolCall, input: long } }
+      })
+      yield* approvals.add(asked)
+      const ids = new Set<string>()
+      let after: string | undefined
+      do {
+        const page: Page = yield* passing(approvals.inbox("user 7").list({ after, limit: 1000 }))
+        assert.isAtMost(page.approvals.length, 6)
+        for (const { approvalRequest } of page.approvals) ids.add(approvalRequest.approvalId)
+        after = page.next
+      } while (after !== undefined)
+      assert.strictEqual(ids.size, 45)
+      const told = yield* passing(approvals.watch().pipe(Stream.take(45), Stream.runCollect))
+      assert.isTrue(told.every(({ _tag }) => _tag === "Pending"))
+      assert.isAtMost(largest, 8_100_000)
+    }).pipe(Effect.provide(inboxOver(store)))
+  })
+
+  it.effect("looks once for all who watch, and reads no record again that it knows", () => {
+    let looks = 0
+    let digests = 0
+    const store = storeListing(() => {
+      looks++
+    })
+    const crypto = Layer.effect(Crypto)(Effect.map(Crypto, (crypto) => ({
+      ...crypto,
+      sha256: (data) => {
+        digests++
+        return crypto.sha256(data)
+      }
+    }))).pipe(Layer.provide(testCrypto))
+    return Effect.gen(function*() {
+      const approvals = yield* Approvals
+      // To read a record with an ID as long as this takes a digest.
+      const approvalId = "a".repeat(1_000)
+      yield* approvals.add([question(approvalId)])
+      const told = yield* Queue.unbounded<string>()
+      const watch = Stream.runForEach(approvals.inbox("user 7").watch(), ({ _tag }) => Queue.offer(told, _tag))
+      yield* Effect.forEach(Array.from({ length: 50 }), () => Effect.forkChild(watch), { discard: true })
+      const next = passing(Queue.takeN(told, 50))
+      assert.deepStrictEqual(yield* next, Array.from({ length: 50 }, () => "Pending"))
+      const [looksBefore, digestsBefore] = [looks, digests]
+      yield* TestClock.adjust("10 seconds")
+      assert.isAtLeast(looks - looksBefore, 5)
+      assert.isAtMost(looks - looksBefore, 10)
+      assert.strictEqual(digests, digestsBefore)
+      yield* approvals.inbox("user 7").answer({ approvalId, approved: true })
+      assert.deepStrictEqual(yield* next, Array.from({ length: 50 }, () => "Answered"))
+    }).pipe(Effect.provide(Layer.provide(layer(), [forThemselves, store, crypto])))
+  })
+
+  it.effect("watches on where the look of another never ends", () => {
+    let lists = 0
+    const store = Layer.effect(RecordStore.RecordStore)(
+      Effect.map(RecordStore.RecordStore, (store) => ({
+        ...store,
+        list: (options) => lists++ === 1 ? Effect.never : store.list(options)
+      }))
+    ).pipe(Layer.provide(RecordStore.layerMemory))
+    return Effect.gen(function*() {
+      const approvals = yield* Approvals
+      yield* approvals.add([question("a1")])
+      const told = yield* Queue.unbounded<Event>()
+      const watch = Stream.runForEach(approvals.watch(), (event) => Queue.offer(told, event))
+      yield* Effect.forEach([1, 2], () => Effect.forkChild(watch), { discard: true })
+      yield* Queue.takeN(told, 2)
+      yield* TestClock.adjust("1 second")
+      yield* approvals.add([question("a2")])
+      yield* TestClock.adjust("11 seconds")
+      const event = yield* Queue.take(told)
+      assert.strictEqual(event._tag === "Pending" && event.approval.approvalRequest.approvalId, "a2")
+    }).pipe(Effect.provide(inboxOver(store)))
+  })
+
+  it.effect("goes on watching where a record becomes corrupt", () => {
+    const store = RecordStore.layerMemory
+    return Effect.gen(function*() {
+      const approvals = yield* Approvals
+      const records = yield* RecordStore.RecordStore
+      yield* approvals.add([question("a1")])
+      const told = yield* Queue.unbounded<Event>()
+      yield* Effect.forkChild(Stream.runForEach(approvals.watch(), (event) => Queue.offer(told, event)))
+      yield* Queue.take(told)
+      const key = { collection: "approvals", id: "=a1" }
+      const expected = (yield* records.get(key))?.version
+      yield* records.set(key, { value: "{", expected, version: "corrupt", tag: "pending", ttlMillis: 60_000 })
+      yield* TestClock.adjust("2 seconds")
+      assert.deepStrictEqual(yield* Queue.take(told), { _tag: "Gone", approvalId: "a1" })
+      yield* approvals.add([question("a2")])
+      yield* TestClock.adjust("2 seconds")
+      assert.strictEqual((yield* Queue.take(told))._tag, "Pending")
+    }).pipe(Effect.provide(Layer.provideMerge(layer(), [forThemselves, store, testCrypto])))
   })
 })

@@ -1,7 +1,9 @@
 /** The inbox as a function from request to response, as Workers, Deno and Bun serve it. */
 import { assert, describe, it } from "@effect/vitest"
+import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as HttpApiClient from "effect/http-api/HttpApiClient"
 import * as FetchHttpClient from "effect/http/FetchHttpClient"
 import * as HttpClient from "effect/http/HttpClient"
@@ -11,6 +13,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import * as Layer from "effect/Layer"
 import * as Redacted from "effect/Redacted"
 import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
 import type { PendingApproval } from "../src/Approval.ts"
 import * as Approvals from "../src/Approvals.ts"
 import * as ApprovalsApi from "../src/ApprovalsApi.ts"
@@ -37,11 +40,13 @@ const served = Effect.gen(function*() {
   )
   const approvals = Context.get(context, Approvals.Approvals)
   yield* approvals.add([question])
+  const clock = Layer.succeed(Clock.Clock)(yield* Clock.Clock)
   const { handler } = yield* Effect.acquireRelease(
     Effect.sync(() =>
       HttpRouter.toWebHandler(
         ApprovalsApi.layer.pipe(
-          Layer.provide([Layer.succeed(Approvals.Approvals)(approvals), authentication, HttpServer.layerServices])
+          Layer.provide([Layer.succeed(Approvals.Approvals)(approvals), authentication, HttpServer.layerServices]),
+          Layer.provideMerge(clock)
         ),
         { disableLogger: true }
       )
@@ -89,7 +94,7 @@ describe("ApprovalsApi", () => {
       const stranger = yield* client(handler, "user 8")
       assert.deepStrictEqual(yield* stranger.list({ query: {} }), { approvals: [] })
       const payload = { approvalId: "a1", approved: true }
-      assert.instanceOf(yield* Effect.flip(stranger.answer({ payload })), Approvals.NotAllowed)
+      assert.instanceOf(yield* Effect.flip(stranger.answer({ payload })), Approvals.ApprovalNotFound)
       const nobody = yield* client(handler, "")
       assert.instanceOf(yield* Effect.flip(nobody.answer({ payload })), ApprovalsApi.Unauthorized)
       assert.isUndefined((yield* approvals.get("a1")).answer)
@@ -106,9 +111,43 @@ describe("ApprovalsApi", () => {
       const answer = { approvalId: "a1", approved: true }
       assert.strictEqual(yield* statusOf(JSON.stringify(answer), "text/plain"), 415)
       assert.strictEqual(yield* statusOf("{}", "application/json"), 400)
-      const long = JSON.stringify({ ...answer, reason: "x".repeat(1_048_576) })
+      for (
+        const body of [
+          "{\"approvalId\":\"a1\",\"approved\":false,\"approved\":true}",
+          "{\"approvalId\":\"a1\",\"approved\":false,\"\\u0061pproved\":true}",
+          "{\"approvalId\":\"a1\",\"approved\":true,\"input\":[{\"cents\":1,\"cents\":9}]}",
+          JSON.stringify({ ...answer, answeredBy: "user 8" })
+        ]
+      ) {
+        assert.strictEqual(yield* statusOf(body, "application/json"), 400, body)
+      }
+      const long = JSON.stringify({ ...answer, reason: "x".repeat(262_144) })
       assert.strictEqual(yield* statusOf(long, "application/json"), 413)
       assert.isUndefined((yield* approvals.get("a1")).answer)
       assert.strictEqual(yield* statusOf(JSON.stringify(answer), "application/json"), 200)
+    }))
+
+  it.effect("ends a watch after five minutes, so that whoever watches says again who they are", () =>
+    Effect.gen(function*() {
+      const { handler } = yield* served
+      const headers = { authorization: "Bearer token of user 7" }
+      const request = new Request("https://example.com/approvals/watch", { headers })
+      const { body } = yield* Effect.promise(() => handler(request))
+      const chunks: Array<string> = []
+      const text = body!.pipeThrough(new TextDecoderStream()).getReader()
+      const read = Effect.promise(async () => {
+        const { done, value = "" } = await text.read()
+        chunks.push(value)
+        return done
+      })
+      const ended = yield* Effect.forkChild(Effect.repeat(read, { until: (done) => done }))
+      const passes = Effect.andThen(TestClock.adjust("5 seconds"), TestClock.withLive(Effect.sleep(1)))
+      yield* Effect.repeat(passes, { times: 58 })
+      assert.isUndefined(ended.pollUnsafe())
+      yield* Effect.repeat(passes, { until: () => ended.pollUnsafe() !== undefined, times: 60 })
+      assert.isDefined(ended.pollUnsafe())
+      yield* Fiber.join(ended)
+      assert.include(chunks.join(""), "\"_tag\":\"Pending\"")
+      assert.isAtLeast(yield* Clock.currentTimeMillis, 300_000)
     }))
 })

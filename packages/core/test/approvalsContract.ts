@@ -11,6 +11,7 @@ import * as Approval from "../src/Approval.ts"
 import * as ApprovalId from "../src/ApprovalId.ts"
 import * as ApprovalLedger from "../src/ApprovalLedger.ts"
 import {
+  type Answer,
   ApprovalAuthority,
   type ApprovalNotAdded,
   Approvals,
@@ -101,6 +102,7 @@ export const approvalsContract = (makeStore: () => Layer.Layer<RecordStore.Recor
       yield* approvals.inbox("user 7").answer({ approvalId, approved: true, reason: "fine", input: { cents: 4 } })
       const answered = {
         ...added,
+        keptUntil: 2_678_400_000,
         answer: { approved: true, reason: "fine", input: { cents: 4 }, answeredBy: "user 7", answeredAt: 60_000 }
       }
       assert.deepStrictEqual(yield* approvals.get(approvalId), answered)
@@ -164,6 +166,9 @@ export const approvalsContract = (makeStore: () => Layer.Layer<RecordStore.Recor
         ["no-question", { toolCall, approvalRequest: { ...approvalRequest, isAutomatic: true } }],
         ["no-question", { approvalRequest, toolCall: { ...toolCall, toolCallId: "c2" } }],
         ["no-question", newQuestion({ approvalId: "cs1.soon" })],
+        ["no-question", newQuestion({ approvalId: "" })],
+        ["no-question", undefined as unknown as PendingApproval],
+        ["no-question", { approvalRequest } as PendingApproval],
         ["not-json", newQuestion({ input: { at: 1n } })],
         ["not-json", { approvalRequest, toolCall: { ...toolCall, toolName: 7 as unknown as string } }],
         ["expired", yield* newExpiringQuestion(0)]
@@ -217,10 +222,10 @@ export const approvalsContract = (makeStore: () => Layer.Layer<RecordStore.Recor
       }
       assert.include(JSON.stringify(yield* approvals.get(approvalId)), "sss")
       const stranger = approvals.inbox("user 8")
-      assert.strictEqual((yield* Effect.flip(stranger.get(approvalId)))._tag, "NotAllowed")
-      // Whether the answer is another one is not for them to know.
+      assert.strictEqual((yield* Effect.flip(stranger.get(approvalId)))._tag, "ApprovalNotFound")
+      // Whether there is one, and has another answer, is not for them to know.
       for (const approved of [true, false]) {
-        assert.strictEqual((yield* Effect.flip(stranger.answer({ approvalId, approved })))._tag, "NotAllowed")
+        assert.strictEqual((yield* Effect.flip(stranger.answer({ approvalId, approved })))._tag, "ApprovalNotFound")
       }
       assert.deepStrictEqual(yield* stranger.list({ status: "answered" }), { approvals: [] })
     }))
@@ -275,6 +280,8 @@ export const approvalsContract = (makeStore: () => Layer.Layer<RecordStore.Recor
       assert.strictEqual(yield* tagOf({ approved: "true" }), "InvalidToolApproval")
       assert.strictEqual(yield* tagOf({ input: { at: 1n } }), "NotJson")
       assert.strictEqual(yield* tagOf({ approvalId: crypto.randomUUID() }), "ApprovalNotFound")
+      const answerOfNothing = inbox.answer(null as unknown as Answer)
+      assert.strictEqual((yield* Effect.flip(answerOfNothing))._tag, "InvalidToolApproval")
       assert.strictEqual((yield* approvals.get(approvalId)).answer, undefined)
     }))
 
@@ -350,11 +357,38 @@ export const approvalsContract = (makeStore: () => Layer.Layer<RecordStore.Recor
       }
     }))
 
+  test("gives no question with the answer to another", (name) =>
+    Effect.gen(function*() {
+      const approvals = yield* Approvals
+      const store = yield* RecordStore.RecordStore
+      const question = newQuestion()
+      const approvalId = idOf(question)
+      yield* approvals.add([question])
+      const inbox = approvals.inbox("user 7")
+      yield* inbox.answer({ approvalId, approved: true })
+      const key = { collection: `approvals:${name}`, id: `=${approvalId}` }
+      const found = (yield* store.get(key))!
+      const [changed, undone] = [found.value.replace("\"cents\":5", "\"cents\":6"), found.value]
+      assert.notStrictEqual(changed, undone)
+      let expected = found.version
+      const restore = (value: string, version: string) => {
+        const write = { value, expected, version, tag: "answered", ttlMillis: 3_600_000 }
+        expected = version
+        return store.set(key, write)
+      }
+      assert.isTrue(yield* restore(changed, "changed"))
+      assert.strictEqual((yield* Effect.flip(approvals.get(approvalId)))._tag, "StoreUnavailable")
+      assert.strictEqual((yield* Effect.flip(inbox.answer({ approvalId, approved: true })))._tag, "StoreUnavailable")
+      const listed = yield* approvals.list({ status: "answered" })
+      assert.deepStrictEqual(listed, { approvals: [], corrupt: [`=${approvalId}`] })
+      assert.isTrue(yield* restore(undone, "undone"))
+      assert.strictEqual((yield* approvals.get(approvalId)).answer?.approved, true)
+    }))
+
   test("tells IDs apart that are nearly the same", () =>
     Effect.gen(function*() {
       const approvals = yield* Approvals
       const near = [
-        "",
         " ",
         "a",
         "A",

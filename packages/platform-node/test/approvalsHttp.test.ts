@@ -132,8 +132,8 @@ describe("on a server of Node", () => {
       ]
       assert.deepStrictEqual(failures.map(({ _tag }) => _tag), [
         "ApprovalAlreadyAnswered",
-        "NotAllowed",
-        "NotAllowed",
+        "ApprovalNotFound",
+        "ApprovalNotFound",
         "NotAllowed",
         "ApprovalNotFound",
         "AuthorityUnavailable",
@@ -147,12 +147,24 @@ describe("on a server of Node", () => {
   it.live("answers with the status of what went wrong, and lets nothing be kept on the way", () =>
     Effect.gen(function*() {
       const { approvals, url } = yield* served
-      const [asked, other] = [question(), question("user 8")]
-      yield* approvals.add([asked, other])
+      const [asked, other, seen] = [question(), question("user 8"), question("user 7, as user 9 sees")]
+      yield* approvals.add([asked, other, seen])
       const statusOf = (one: PendingApproval, approved: unknown) =>
         Effect.map(post(url, JSON.stringify({ approvalId: idOf(one), approved })), ({ status }) => status)
       assert.strictEqual(yield* statusOf(asked, "true"), 400)
-      assert.strictEqual(yield* statusOf(other, true), 403)
+      // Whether it is there is not for them to know.
+      assert.strictEqual(yield* statusOf(other, true), 404)
+      const seenOnly = yield* send(
+        url,
+        "/approvals/answer",
+        {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: JSON.stringify({ approvalId: idOf(seen), approved: true })
+        },
+        "user 9"
+      )
+      assert.strictEqual(seenOnly.status, 403)
       assert.strictEqual(yield* statusOf(question(), true), 404)
       assert.strictEqual(yield* statusOf(asked, true), 200)
       assert.strictEqual(yield* statusOf(asked, true), 200)
@@ -162,7 +174,9 @@ describe("on a server of Node", () => {
       assert.strictEqual(listed.headers.get("cache-control"), "no-store")
       assert.include(listed.text, "\"approved\":true")
       for (const query of ["limit=0", "limit=1001", "limit=x", "status=all"]) {
-        assert.strictEqual((yield* send(url, `/approvals?${query}`)).status, 400)
+        const { headers, status } = yield* send(url, `/approvals?${query}`)
+        assert.strictEqual(status, 400)
+        assert.strictEqual(headers.get("cache-control"), "no-store")
       }
       assert.strictEqual((yield* send(url, "/approvals/one")).status, 400)
     }))
@@ -184,6 +198,7 @@ describe("on a server of Node", () => {
           const { headers, status, text } = yield* send(url, path, { headers: { authorization } })
           assert.strictEqual(status, 401)
           assert.strictEqual(headers.get("www-authenticate"), "Bearer")
+          assert.strictEqual(headers.get("cache-control"), "no-store")
           assert.notInclude(text, "pay")
         }
         const answered = yield* post(url, body, { authorization, "content-type": "application/json" })
@@ -209,12 +224,12 @@ describe("on a server of Node", () => {
       for (const wrong of bodies) assert.strictEqual((yield* post(url, wrong)).status, 400, wrong)
       const digits = body.replace("}", ",\"input\":{\"id\":12345678901234567890}}")
       assert.strictEqual((yield* post(url, digits)).status, 400)
-      const long = JSON.stringify({ ...answer, reason: "x".repeat(1_048_576) })
+      const long = JSON.stringify({ ...answer, reason: "x".repeat(262_144) })
       assert.strictEqual((yield* post(url, long)).status, 413)
       // Its length is not known before it has come.
       assert.strictEqual((yield* post(url, new Blob([long]).stream())).status, 413)
       assert.isUndefined((yield* approvals.get(idOf(asked))).answer)
-      const fits = JSON.stringify({ ...answer, reason: "x".repeat(1_000_000) })
+      const fits = JSON.stringify({ ...answer, reason: "x".repeat(250_000) })
       assert.strictEqual((yield* post(url, fits, { "content-type": "application/json; charset=utf-8" })).status, 200)
     }))
 
@@ -283,10 +298,12 @@ describe("on a server of Node", () => {
       ])
       assert.deepStrictEqual(statuses, [
         ["/approvals", ["get"], ["200", "400", "401", "503"]],
-        ["/approvals/one", ["get"], ["200", "400", "401", "403", "404", "503"]],
+        ["/approvals/one", ["get"], ["200", "400", "401", "404", "503"]],
         ["/approvals/answer", ["post"], ["200", "400", "401", "403", "404", "409", "410", "413", "415", "503"]],
         ["/approvals/watch", ["get"], ["200", "401", "503"]]
       ])
+      const { schema } = document.paths["/approvals"].get.parameters.find(({ name }: any) => name === "limit")
+      assert.deepStrictEqual(schema, { type: "integer", minimum: 1, maximum: 1000, default: 100 })
       const refs = [...text.matchAll(/"\$ref":"#\/([^"]+)"/g)].map(([, path]) => path!)
       assert.isNotEmpty(refs)
       for (const ref of refs) {

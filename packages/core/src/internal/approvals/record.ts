@@ -16,8 +16,7 @@ export const answerFields = {
   input: optionalUnknown
 }
 
-/** @internal */
-export const storedApproval: Schema.Codec<StoredApproval> = Schema.Struct({
+const storedFields = {
   ...pendingApproval.fields,
   addedAt: Schema.Finite,
   expiresAt: Schema.optionalKey(Schema.Finite),
@@ -25,24 +24,39 @@ export const storedApproval: Schema.Codec<StoredApproval> = Schema.Struct({
   answer: Schema.optionalKey(
     Schema.Struct({ ...answerFields, answeredBy: Schema.String, answeredAt: Schema.Finite })
   )
-})
+}
 
-const isStoredApproval = Schema.is(storedApproval)
+/** @internal */
+export const storedApproval: Schema.Codec<StoredApproval> = Schema.Struct(storedFields)
+
+/**
+ * What is kept: with an answer, the digest of the question that it answers.
+ *
+ * @internal
+ */
+export interface ApprovalRecord {
+  readonly approval: StoredApproval
+  readonly questionDigest: string | undefined
+}
+
+const isRecord: (value: unknown) => value is StoredApproval & { readonly questionDigest?: string } = Schema.is(
+  Schema.Struct({ ...storedFields, questionDigest: Schema.optionalKey(Schema.String) })
+)
 
 /**
  * The text that is kept: canonical, so that {@link decode} can tell whether it was read as it was written.
  *
  * @internal
  */
-export const encode = (approval: StoredApproval): Result.Result<string, CanonicalJson.NotJson> =>
-  CanonicalJson.encode(approval)
+export const encode = ({ approval, questionDigest }: ApprovalRecord): Result.Result<string, CanonicalJson.NotJson> =>
+  CanonicalJson.encode(questionDigest === undefined ? approval : { ...approval, questionDigest })
 
 /**
  * None where somebody else has written the text, or where it cannot be read exactly.
  *
  * @internal
  */
-export const decode = (text: string): Option.Option<StoredApproval> => {
+export const decode = (text: string): Option.Option<ApprovalRecord> => {
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -50,5 +64,7 @@ export const decode = (text: string): Option.Option<StoredApproval> => {
     return Option.none()
   }
   const isExact = Result.getOrUndefined(CanonicalJson.encode(value)) === text
-  return isExact && isStoredApproval(value) ? Option.some(value) : Option.none()
+  if (!isExact || !isRecord(value)) return Option.none()
+  const { questionDigest, ...approval } = value
+  return Option.some({ approval, questionDigest })
 }

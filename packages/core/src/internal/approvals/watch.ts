@@ -1,9 +1,10 @@
-import type * as Duration from "effect/Duration"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
-import type { Event, ListOptions, Page, StoredApproval } from "../../Approvals.ts"
+import type { Event, StoredApproval } from "../../Approvals.ts"
 import type { StoreUnavailable } from "../../RecordStore.ts"
+import type { Snapshot } from "./snapshot.ts"
 
 /**
  * Whether a question is shown.
@@ -17,44 +18,45 @@ export type Filter<E> = (approval: StoredApproval) => Effect.Effect<boolean, E>
  *
  * @internal
  */
-export const watchInbox = <E>({ find, interval, isShown, list }: {
-  readonly list: (options: ListOptions, isShown: Filter<E>) => Effect.Effect<Page, E | StoreUnavailable>
+export const watchInbox = <E>({ find, interval, isShown, snapshot }: {
+  readonly snapshot: (maxAgeMillis: number) => Effect.Effect<Snapshot, StoreUnavailable>
   readonly find: (approvalId: string) => Effect.Effect<StoredApproval | undefined, StoreUnavailable>
   readonly isShown: Filter<E>
   readonly interval: Duration.Input
 }): Stream.Stream<Event, E | StoreUnavailable> =>
   Stream.suspend(() => {
+    const maxAgeMillis = Duration.toMillis(interval)
     let known = new Set<string>()
+    let seen: Snapshot | undefined
 
     const look = Effect.fnUntraced(function*() {
       const events: Array<Event> = []
-      const waiting = new Set<string>()
+      const last = seen
+      const { ended, waiting } = seen = yield* snapshot(maxAgeMillis)
+      if (seen === last) return events
       // Who was shown a question is not asked about again: nothing more is told of it but that it has an answer.
-      const isNew: Filter<E> = (approval) => {
-        const { approvalId } = approval.approvalRequest
-        if (!known.has(approvalId)) return isShown(approval)
-        waiting.add(approvalId)
-        return Effect.succeed(false)
-      }
-      let after: string | undefined
-      do {
-        const page: Page = yield* list({ after, limit: 1000 }, isNew)
-        for (const approval of page.approvals) {
-          waiting.add(approval.approvalRequest.approvalId)
-          events.push({ _tag: "Pending", approval })
+      const shown = new Set<string>()
+      for (const entry of waiting.values()) {
+        const { approvalId } = entry
+        if (known.has(approvalId)) {
+          shown.add(approvalId)
+          continue
         }
-        after = page.next
-      } while (after !== undefined)
+        const approval = entry.approval ?? (yield* find(approvalId))
+        if (approval === undefined || approval.answer !== undefined || !(yield* isShown(approval))) continue
+        shown.add(approvalId)
+        events.push({ _tag: "Pending", approval })
+      }
       for (const approvalId of known) {
-        if (waiting.has(approvalId)) continue
-        const approval = yield* find(approvalId)
+        if (shown.has(approvalId)) continue
+        const approval = ended.has(approvalId) ? ended.get(approvalId) : yield* find(approvalId)
         events.push(
           approval?.answer !== undefined && (yield* isShown(approval))
             ? { _tag: "Answered", approval }
             : { _tag: "Gone", approvalId }
         )
       }
-      known = waiting
+      known = shown
       return events
     })
 

@@ -1,4 +1,5 @@
 /** The text of a lockfile: any JSON comes in, one form goes out. */
+import { hasKeyTwice } from "../hasKeyTwice.ts"
 import * as JsonReader from "../jsonReader.ts"
 import { printable } from "../printable.ts"
 import { sortKeys } from "../writeJson.ts"
@@ -56,30 +57,6 @@ const syntax = (detail: string): ReadLock => ({ _tag: "Fault", reason: "syntax",
 
 /** Of two members of one key, a reviewer may read the first, and a reader takes the last. A merge can leave both. */
 const withoutDuplicates = (text: string, value: unknown): ReadLock =>
-  countKeys(text) === countMembers(value)
-    ? { _tag: "Read", value }
-    : { _tag: "Fault", reason: "duplicate-key", detail: "an object in it has a key twice" }
-
-/** How many keys a text that is JSON has. */
-const countKeys = (text: string): number => {
-  let keys = 0
-  for (let at = text.indexOf("\""); at >= 0; at = text.indexOf("\"", at + 1)) {
-    for (at++; text[at] !== "\""; at++) if (text[at] === "\\") at++
-    let next = at + 1
-    while (/\s/.test(text[next] ?? "")) next++
-    if (text[next] === ":") keys++
-  }
-  return keys
-}
-
-const countMembers = (root: unknown): number => {
-  let members = 0
-  const pending = [root]
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    if (typeof next !== "object" || next === null) continue
-    const values = Object.values(next)
-    if (!Array.isArray(next)) members += values.length
-    for (const value of values) pending.push(value)
-  }
-  return members
-}
+  hasKeyTwice(text, value)
+    ? { _tag: "Fault", reason: "duplicate-key", detail: "an object in it has a key twice" }
+    : { _tag: "Read", value }
