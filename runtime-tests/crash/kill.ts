@@ -68,7 +68,7 @@ export const kill = async (
     startWorker(file, settings)
   ]
   let hits = 0
-  for (let round = 0; hits < rounds && round < 5 * rounds; round++) {
+  for (let round = 0; hits < rounds && round < 10 * rounds + 50; round++) {
     const toolName = round % 2 === 0 ? "once" : "repeatable"
     const asked = await runtime.runPromise(ask(tools, toolName, Math.floor(Math.random() * 6)))
     const worker = await waiting.shift()!
