@@ -16,7 +16,7 @@
  */
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
@@ -34,6 +34,7 @@ import { shareSnapshots } from "./internal/approvals/snapshot.ts"
 import { type Filter, watchInbox } from "./internal/approvals/watch.ts"
 import { base64Url } from "./internal/base64Url.ts"
 import { printable } from "./internal/printable.ts"
+import { finiteMillis } from "./internal/store/finiteMillis.ts"
 import { recordId } from "./internal/store/recordId.ts"
 import { withoutUndefined } from "./internal/withoutUndefined.ts"
 import type * as Message from "./Message.ts"
@@ -421,7 +422,8 @@ export class Approvals extends Context.Service<Approvals, {
  * - `name`: of the inbox, where several share a store; at most 200 characters.
  * - `clockTolerance`: how much longer than its approval a question is kept that nobody has answered: 10 seconds.
  * - `answerRetention`: how much longer than its approval a question is kept that has an answer: 1 day.
- * - `retention`: how long a question is kept whose ID says nothing of its expiry: 30 days.
+ * - `retention`: how long a question is kept whose ID says nothing of its expiry: 30 days. It has to be less than the `retention` of the
+ *   ledger, which is 60 days if not given: what the ledger has forgotten could be resumed again.
  *
  * @category models
  * @since 0.1.0
@@ -451,9 +453,9 @@ const make = Effect.fnUntraced(function*(
   const authority = yield* ApprovalAuthority
   // Whatever the name, no other collection has it.
   const collection = options.name === undefined ? "approvals" : `approvals:${options.name}`
-  const tolerance = Duration.toMillis(options.clockTolerance ?? "10 seconds")
-  const answerRetention = Duration.toMillis(options.answerRetention ?? "1 day")
-  const retention = Duration.toMillis(options.retention ?? "30 days")
+  const tolerance = finiteMillis("clockTolerance", options.clockTolerance ?? "10 seconds", 0)
+  const answerRetention = finiteMillis("answerRetention", options.answerRetention ?? "1 day", 0)
+  const retention = finiteMillis("retention", options.retention ?? "30 days", 1_000)
 
   const idOf = (approvalId: string): Effect.Effect<string> =>
     Effect.provideService(recordId(approvalId), Crypto, crypto)
@@ -608,7 +610,10 @@ const make = Effect.fnUntraced(function*(
       }
       const answered: StoredApproval = {
         ...approval,
-        keptUntil: Math.max(approval.keptUntil, expiry(approval) + answerRetention),
+        // What does not expire can be resumed for as long as it is here, and the ledger must not have forgotten it by then.
+        keptUntil: approval.expiresAt === undefined
+          ? approval.keptUntil
+          : Math.max(approval.keptUntil, approval.expiresAt + answerRetention),
         answer: { ...said, answeredBy: approver, answeredAt: now }
       }
       const record = { approval: answered, questionDigest: yield* digestOf(approval) }

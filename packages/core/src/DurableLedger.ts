@@ -16,7 +16,7 @@
  * @since 0.1.0
  */
 import * as Clock from "effect/Clock"
-import * as Duration from "effect/Duration"
+import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
@@ -29,13 +29,15 @@ import * as Ledger from "./ApprovalLedger.ts"
 import { Crypto } from "./Crypto.ts"
 import { base64Url } from "./internal/base64Url.ts"
 import * as ClaimRecord from "./internal/store/claimRecord.ts"
+import { finiteMillis } from "./internal/store/finiteMillis.ts"
 import { recordId } from "./internal/store/recordId.ts"
 import { type Key, RecordStore, type StoredRecord, StoreUnavailable } from "./RecordStore.ts"
 
 /**
  * - `lease`: how long a claim is `Running` after its owner was heard of last: 30 seconds if not given, at least 100 ms.
  * - `clockTolerance`: by how much the clocks of two machines may differ: 10 seconds.
- * - `retention`: how long an approval is kept that does not expire: 30 days. After that it can be used again.
+ * - `retention`: how long an approval is kept that does not expire: 60 days. After that it can be used again: whoever keeps questions
+ *   for longer, and resumes them, gives a longer one.
  * - `settleTimeout`: how long `settle` tries while the store is away, before it fails: 10 seconds. It goes on in the background, for as
  *   long as an hour and the layer lives, which waits for it that long when it is closed.
  *
@@ -82,36 +84,40 @@ const unkeepable: Ledger.Outcome = {
 
 const noJson = "the outcome is no JSON, or nests too deep to be kept"
 
-const millis = (name: string, given: Duration.Input, least: number): number => {
-  const value = Duration.toMillis(given)
-  if (value >= least && value < Infinity) return value
-  throw new RangeError(`${name} has to be a finite time of at least ${least} ms`)
-}
-
 const make = Effect.fnUntraced(function*(
   options: Options
 ): Effect.fn.Return<Ledger.ApprovalLedger["Service"], never, RecordStore | Crypto | Scope.Scope> {
   const store = yield* RecordStore
   const crypto = yield* Crypto
-  const lease = millis("lease", options.lease ?? "30 seconds", 100)
-  const tolerance = millis("clockTolerance", options.clockTolerance ?? "10 seconds", 0)
-  const retention = millis("retention", options.retention ?? "30 days", 1_000)
-  const settleTimeout = millis("settleTimeout", options.settleTimeout ?? "10 seconds", 0)
+  const lease = finiteMillis("lease", options.lease ?? "30 seconds", 100)
+  const tolerance = finiteMillis("clockTolerance", options.clockTolerance ?? "10 seconds", 0)
+  const retention = finiteMillis("retention", options.retention ?? "60 days", 1_000)
+  const settleTimeout = finiteMillis("settleTimeout", options.settleTimeout ?? "10 seconds", 0)
   // By what was asked, so that two claims of one approval in this process are told apart.
   const owned = new WeakMap<Ledger.Claim, Owned>()
   const latest = new Map<string, Owned>()
-  const settling = new Set<Fiber.Fiber<unknown, unknown>>()
+  /** What has to be written before the layer is closed. */
+  const pending = new Set<Fiber.Fiber<unknown, unknown>>()
+  let isClosed = false
   let versions = 0
   const versionOf = (owner: string): string => `${owner}.${++versions}`
 
   const background = yield* Scope.make()
   yield* Effect.addFinalizer((exit) =>
-    Effect.forEach(settling, Fiber.await, { concurrency: "unbounded", discard: true }).pipe(
+    Effect.suspend(() => {
+      isClosed = true
+      return Effect.forEach(pending, Fiber.await, { concurrency: "unbounded", discard: true })
+    }).pipe(
       Effect.timeoutOption(settleTimeout),
       Effect.andThen(Scope.close(background, exit))
     )
   )
-  const inBackground = <A, E>(effect: Effect.Effect<A, E>) => Effect.forkIn(Effect.interruptible(effect), background)
+  const inBackground = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<Fiber.Fiber<A, E>> =>
+    Effect.tap(Effect.forkIn(Effect.interruptible(effect), background), (fiber) =>
+      Effect.sync(() => {
+        pending.add(fiber)
+        fiber.addObserver(() => pending.delete(fiber))
+      }))
 
   const keyOf = (claim: Ledger.Claim): Effect.Effect<Key> =>
     Effect.map(Effect.provideService(recordId(claim.approvalId), Crypto, crypto), (id) => ({ collection, id }))
@@ -244,6 +250,7 @@ const make = Effect.fnUntraced(function*(
     })
 
   const claim = Effect.fnUntraced(function*(claim: Ledger.Claim) {
+    if (isClosed) return yield* new StoreUnavailable({ reason: "it has been closed" })
     const { approvalId, callDigest, expiresAt } = claim
     const key = yield* keyOf(claim)
     const keptUntil = expiresAt === undefined
@@ -257,7 +264,6 @@ const make = Effect.fnUntraced(function*(
     owned.set(claim, given)
     latest.set(approvalId, given)
     yield* Effect.addFinalizer(() => {
-      owned.delete(claim)
       if (latest.get(approvalId) === given) latest.delete(approvalId)
       return abandon(given)
     })
@@ -274,23 +280,19 @@ const make = Effect.fnUntraced(function*(
     const record = isKeepable ? settled.value : settledWith(given, unkeepable)
     const version = versionOf(given.owner)
     let last = "it does not answer"
-    const keeping = yield* inBackground(
-      change(given, version, () => true, () => record).pipe(
-        Effect.tapError((error) => Effect.sync(() => last = error.reason)),
-        Effect.retry(untilItIsBack)
-      )
+    const keep = change(given, version, () => true, () => record).pipe(
+      Effect.tapError((error) => Effect.sync(() => last = error.reason)),
+      Effect.retry(untilItIsBack)
     )
-    settling.add(keeping)
-    keeping.addObserver(() => settling.delete(keeping))
     // Whoever settles is not interrupted, and has to be able to give up all the same.
-    const kept = yield* Effect.timeoutOption(Effect.interruptible(Fiber.await(keeping)), settleTimeout)
+    const keeping = isClosed ? Effect.exit(keep) : Effect.flatMap(inBackground(keep), Fiber.await)
+    const kept = yield* Effect.timeoutOption(Effect.interruptible(keeping), settleTimeout)
     if (Option.isNone(kept)) {
-      return yield* new StoreUnavailable({ reason: `${last}. It is tried again in the background` })
+      const goesOn = isClosed ? "" : ". It is tried again in the background"
+      return yield* new StoreUnavailable({ reason: `${last}${goesOn}` })
     }
     const exit = kept.value
-    if (Exit.isFailure(exit)) {
-      return yield* new StoreUnavailable({ reason: Exit.hasInterrupts(exit) ? "it was closed" : last })
-    }
+    if (Exit.isFailure(exit)) return yield* new StoreUnavailable({ reason: last })
     if (!exit.value) {
       return yield* new StoreUnavailable({ reason: "the claim has another owner by now, or a person has resolved it" })
     }

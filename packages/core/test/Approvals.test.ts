@@ -1,14 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Queue from "effect/Queue"
+import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import type { PendingApproval } from "../src/Approval.ts"
+import * as Approval from "../src/Approval.ts"
 import * as ApprovalId from "../src/ApprovalId.ts"
-import { ApprovalAuthority, Approvals, type Event, layer, type Page } from "../src/Approvals.ts"
+import { ApprovalAuthority, Approvals, type Event, layer, type Page, toResume } from "../src/Approvals.ts"
+import * as ApprovalSigner from "../src/ApprovalSigner.ts"
 import { Crypto } from "../src/Crypto.ts"
+import * as DurableLedger from "../src/DurableLedger.ts"
 import * as RecordStore from "../src/RecordStore.ts"
+import * as Tool from "../src/Tool.ts"
+import * as ToolSet from "../src/ToolSet.ts"
+import { platform } from "./approvals.ts"
 import { approvalsContract } from "./approvalsContract.ts"
 import { testCrypto } from "./testCrypto.ts"
 
@@ -291,4 +299,42 @@ describe("Approvals", () => {
       assert.strictEqual((yield* Queue.take(told))._tag, "Pending")
     }).pipe(Effect.provide(Layer.provideMerge(layer(), [forThemselves, store, testCrypto])))
   })
+})
+
+describe("an approval of another SDK, which does not expire", () => {
+  it.effect("is resumed as long as the inbox has it, and runs once", () => {
+    let runs = 0
+    const tools = ToolSet.make(
+      Tool.make("pay", { inputSchema: Schema.Struct({ cents: Schema.Int }), execute: () => Effect.sync(() => ++runs) })
+    )
+    const ledger = Layer.provide(DurableLedger.layer(), [RecordStore.layerMemory, testCrypto])
+    return Effect.gen(function*() {
+      const approvals = yield* Approvals
+      const asked = question("aitxt-1")
+      yield* approvals.add([asked])
+      yield* approvals.inbox("user 7").answer({ approvalId: "aitxt-1", approved: true })
+      const messages = [{ role: "assistant", content: [asked.toolCall, asked.approvalRequest] }]
+      let resumes = 0
+      for (let day = 0; day < 70; day++) {
+        const answered = (yield* approvals.list({ status: "answered" })).approvals
+        if (answered.length > 0) {
+          yield* Approval.resume({ messages, tools, ...toResume(answered) })
+          resumes++
+        }
+        yield* TestClock.adjust("1 day")
+      }
+      assert.isAbove(resumes, 0)
+      assert.strictEqual(runs, 1)
+    }).pipe(
+      Effect.provide(Layer.mergeAll(inboxOver(RecordStore.layerMemory), ledger, platform, ApprovalSigner.layerUnsigned))
+    )
+  })
+
+  for (const options of [{ retention: 0 }, { retention: "Infinity" }, { answerRetention: "Infinity" }] as const) {
+    it.effect(`${JSON.stringify(options)} is a defect`, () =>
+      Effect.gen(function*() {
+        const built = Layer.build(Layer.provide(layer(options), [forThemselves, RecordStore.layerMemory, testCrypto]))
+        assert.isTrue(Exit.hasDies(yield* Effect.exit(Effect.scoped(built))))
+      }))
+  }
 })

@@ -246,7 +246,7 @@ describe("what is kept", () => {
 
   it.effect("stays for the retention where the approval does not expire", () =>
     Effect.gen(function*() {
-      for (const [options, days] of [[{}, 30], [{ retention: "7 days" }, 7]] as const) {
+      for (const [options, days] of [[{}, 60], [{ retention: "7 days" }, 7]] as const) {
         const { store } = yield* faultyStore
         const ledger = yield* newProcess(store, options)
         yield* Effect.scoped(Effect.andThen(ledger.claim(claim()), ledger.settle(claim(), paid)))
@@ -402,8 +402,8 @@ describe("a store that is away", () => {
       const layerScope = yield* Scope.make()
       const options = { settleTimeout: "20 seconds" } as const
       const ledger = yield* Effect.provideService(newProcess(faulty, options), Scope.Scope, layerScope)
-      const [first, second] = [claim(), claim({ approvalId: "a2" })]
-      for (const one of [first, second]) {
+      const [first, second, third] = [claim(), claim({ approvalId: "a2" }), claim({ approvalId: "a3" })]
+      for (const one of [first, second, third]) {
         yield* Effect.provideService(ledger.claim(one), Scope.Scope, yield* Scope.make())
       }
       faults.isAway = true
@@ -411,8 +411,17 @@ describe("a store that is away", () => {
       const closing = yield* Effect.forkChild(Scope.close(layerScope, Exit.void))
       yield* TestClock.adjust("20 seconds")
       yield* Fiber.join(closing)
-      assert.strictEqual((yield* Fiber.join(settling))._tag, "LedgerUnavailable")
-      assert.include((yield* Effect.flip(ledger.settle(second, paid))).message, "it was closed")
+      assert.include((yield* Fiber.join(settling)).message, "connection refused")
+      // What still runs then is settled by whoever waits for it, and nothing new begins.
+      const late = yield* Effect.forkChild(Effect.flip(ledger.settle(second, paid)))
+      yield* TestClock.adjust("20 seconds")
+      assert.include((yield* Fiber.join(late)).message, "connection refused")
+      faults.isAway = false
+      yield* ledger.settle(third, paid)
+      assert.deepStrictEqual(yield* ledger.find(third), { _tag: "Settled", outcome: paid })
+      const next = claim({ approvalId: "a4" })
+      assert.include((yield* Effect.flip(tagOf(ledger, next))).message, "it has been closed")
+      assert.deepStrictEqual(yield* ledger.find(next), { _tag: "Unknown" })
     }))
 })
 
@@ -508,6 +517,20 @@ describe("an outcome", () => {
       const outcome: any = { output: { type: "rich", parts: [1], providerOptions: "x" } }
       yield* Effect.scoped(Effect.andThen(ledger.claim(claim()), ledger.settle(claim(), outcome)))
       assert.deepStrictEqual(yield* ledger.find(claim()), { _tag: "Settled", outcome })
+    }))
+
+  it.effect("of one whose scope is closed is not taken for that of the next owner", () =>
+    Effect.gen(function*() {
+      const { store } = yield* faultyStore
+      const ledger = yield* newProcess(store)
+      const [first, next] = [claim({ idempotent: true }), claim({ idempotent: true })]
+      yield* tagOf(ledger, first)
+      yield* Effect.scoped(Effect.gen(function*() {
+        assert.deepStrictEqual(yield* ledger.claim(next), { _tag: "Claimed" })
+        yield* ledger.settle(first, failed)
+        yield* ledger.settle(next, paid)
+      }))
+      assert.deepStrictEqual(yield* ledger.find(next), { _tag: "Settled", outcome: paid })
     }))
 
   it.effect("is the owner's, also where the same process has claimed the approval again", () =>

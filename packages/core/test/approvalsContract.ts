@@ -102,7 +102,6 @@ export const approvalsContract = (makeStore: () => Layer.Layer<RecordStore.Recor
       yield* approvals.inbox("user 7").answer({ approvalId, approved: true, reason: "fine", input: { cents: 4 } })
       const answered = {
         ...added,
-        keptUntil: 2_678_400_000,
         answer: { approved: true, reason: "fine", input: { cents: 4 }, answeredBy: "user 7", answeredAt: 60_000 }
       }
       assert.deepStrictEqual(yield* approvals.get(approvalId), answered)

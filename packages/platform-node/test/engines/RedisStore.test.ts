@@ -145,13 +145,21 @@ suite("RedisStore", Redis, (server) => {
           store.set(key("text"), newWrite()),
           store.set(key("nothing"), newWrite()),
           store.set(key("new"), { ...newWrite(), tag: "other" }),
-          store.list({ collection: "foreign", tag: "kept", limit: 10 }),
           store.list({ collection: "foreign", tag: "other", limit: 10 })
         ]
         for (const program of refused) assert.include(yield* reasonOf(program), "holds something else under the keys")
         assert.strictEqual(yield* send("GET", name("text")), "somebody else's")
         assert.strictEqual(yield* send("HGET", name("nothing"), "field"), "somebody else's")
         assert.isUndefined(yield* store.get(key("new")))
+        // Listed they hide no others, and are found damaged by whoever reads them.
+        yield* send("ZADD", "{countersign}:tag:7:foreign:kept", "0", "text")
+        const write = newWrite()
+        yield* store.set(key("whole"), write)
+        assert.deepStrictEqual(yield* store.list({ collection: "foreign", tag: "kept", limit: 10 }), [
+          { id: "half", version: "v1", value: "" },
+          { id: "text", version: "", value: "" },
+          { id: "whole", version: write.version, value: "{}" }
+        ])
       }).pipe(Effect.provide(storeOf())))
   })
 

@@ -73,7 +73,10 @@ export const shareSnapshots = ({ expiry, find, list, read }: {
       { concurrency: 8 }
     )
     const taken: Snapshot = { lookedAt, waiting, ended: new Map(ended) }
-    if (last === undefined || last.lookedAt <= lookedAt) last = taken
+    // One that lies ahead is from before the clock was set back.
+    if (last === undefined || last.lookedAt <= lookedAt || last.lookedAt > (yield* Clock.currentTimeMillis)) {
+      last = taken
+    }
     return taken
   })
 
@@ -91,9 +94,8 @@ export const shareSnapshots = ({ expiry, find, list, read }: {
   return Effect.fnUntraced(function*(maxAgeMillis) {
     const now = yield* Clock.currentTimeMillis
     const isRecent = (since: number, millis: number) => now >= since && now - since < millis
-    if (last !== undefined && (isRecent(last.lookedAt, maxAgeMillis) || isRecent(lookingSince, patienceMillis))) {
-      return last
-    }
+    const isLooking = isRecent(lookingSince, patienceMillis)
+    if (last !== undefined && isRecent(last.lookedAt, isLooking ? 2 * maxAgeMillis : maxAgeMillis)) return last
     lookingSince = now
     return yield* Effect.ensuring(
       look(now),

@@ -100,13 +100,13 @@ local index = KEYS[1]
 local records, tag, from, limit = unpack(ARGV)
 local rows, alive = {}, 0
 for _, id in ipairs(redis.call("ZRANGEBYLEX", index, from, "+", "LIMIT", 0, ${listed})) do
-  local found = redis.call("HMGET", records .. id, "version", "value", "tag")
-  if found[1] and found[2] and found[3] == tag then
-    rows[#rows + 1] = { id, found[1], found[2] }
+  local found = redis.pcall("HMGET", records .. id, "version", "value", "tag")
+  local whole = found[1] and found[2] and found[3]
+  if whole and found[3] == tag or not whole and redis.call("EXISTS", records .. id) == 1 then
+    -- One that is damaged hides no others.
+    rows[#rows + 1] = { id, found[1] or "", whole and found[2] or "" }
     alive = alive + 1
     if alive == tonumber(limit) then break end
-  elseif redis.call("EXISTS", records .. id) == 1 and not (found[1] and found[2] and found[3]) then
-    return redis.error_reply("DAMAGED a record without version, value or tag")
   else
     redis.call("ZREM", index, id)
     rows[#rows + 1] = { id }
