@@ -53,7 +53,7 @@ export interface Options {
   readonly settleTimeout?: Duration.Input | undefined
 }
 
-/** A claim that was given to this process. */
+/** A claim that was given here. */
 interface Owned {
   readonly key: Key
   readonly callDigest: string
@@ -140,17 +140,19 @@ const make = Effect.fnUntraced(function*(
     return store.set(key, { value: value.value, expected, version, tag: record.state._tag, ttlMillis: keptUntil - now })
   }
 
-  const running = ({ callDigest, keptUntil, owner }: Terms, now: number): ClaimRecord.ClaimRecord => ({
+  const recordOf = ({ callDigest, keptUntil }: Terms, state: ClaimRecord.ClaimRecord["state"]) => ({
     callDigest,
     keptUntil,
-    state: { _tag: "Running", owner, leasedUntil: now + lease }
+    state
   })
 
-  const abandoned = ({ callDigest, keptUntil }: Terms): ClaimRecord.ClaimRecord => ({
-    callDigest,
-    keptUntil,
-    state: { _tag: "Abandoned" }
-  })
+  const running = (terms: Terms, now: number): ClaimRecord.ClaimRecord =>
+    recordOf(terms, { _tag: "Running", owner: terms.owner, leasedUntil: now + lease })
+
+  const abandoned = (terms: Terms): ClaimRecord.ClaimRecord => recordOf(terms, { _tag: "Abandoned" })
+
+  const settledWith = (terms: Terms, outcome: Ledger.Outcome): ClaimRecord.ClaimRecord =>
+    recordOf(terms, { _tag: "Settled", outcome })
 
   const decode = (found: StoredRecord): Effect.Effect<ClaimRecord.ClaimRecord, StoreUnavailable> =>
     Option.match(ClaimRecord.decode(found.value), {
@@ -299,12 +301,6 @@ const make = Effect.fnUntraced(function*(
     if (!isKeepable) {
       return yield* new StoreUnavailable({ reason: noJson })
     }
-  })
-
-  const settledWith = ({ callDigest, keptUntil }: Terms, outcome: Ledger.Outcome): ClaimRecord.ClaimRecord => ({
-    callDigest,
-    keptUntil,
-    state: { _tag: "Settled", outcome }
   })
 
   /** A copy, which its giver cannot change. None where it cannot be kept. */

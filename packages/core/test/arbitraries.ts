@@ -1,13 +1,9 @@
 /** What the properties are quantified over. */
 import * as Arbitrary from "effect/Arbitrary"
 import * as Schema from "effect/Schema"
+import { below, oneOf } from "../src/internal/testing/choice.ts"
 
-/** Whole numbers from 0 to `max` - 1. */
-export const below = (max: number): Arbitrary.Arbitrary<number> =>
-  Arbitrary.schema(Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: max - 1 })))
-
-export const oneOf = <A>(choices: ReadonlyArray<A>): Arbitrary.Arbitrary<A> =>
-  Arbitrary.map(below(choices.length), (index) => choices[index]!)
+export { below, oneOf }
 
 // What JSON and its near misses are made of; a random text of these is far nearer to JSON than random characters.
 const fragments = [

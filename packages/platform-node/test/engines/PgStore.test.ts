@@ -16,6 +16,7 @@ import { suite } from "../../../../runtime-tests/engines/suite.ts"
 import { approvalsContract } from "../../../core/test/approvalsContract.ts"
 import * as NodeCrypto from "../../src/NodeCrypto.ts"
 import * as PgStore from "../../src/PgStore.ts"
+import { newKey, newWrite, reasonOf } from "./records.ts"
 import { shown } from "./shown.ts"
 import { silentServer } from "./silentServer.ts"
 
@@ -39,22 +40,6 @@ suite("PgStore", Postgres, (server) => {
       Layer.provideMerge(storeOf({ table: "ledgers", sweepInterval: "30 days" })),
       Layer.provide(NodeCrypto.layer)
     )
-
-  const newKey = () => ({ collection: "tests", id: randomUUID() })
-  const newWrite = () => ({
-    value: "{}",
-    version: randomUUID(),
-    expected: undefined,
-    tag: "kept",
-    ttlMillis: 3_600_000
-  })
-
-  const reasonOf = <A, R>(program: Effect.Effect<A, unknown, R>) =>
-    Effect.map(Effect.flip(program), (error) => {
-      const { _tag, reason } = error as StoreUnavailable
-      assert.strictEqual(_tag, "StoreUnavailable")
-      return reason
-    })
 
   describe("storeContract", () => storeContract(() => storeOf()))
   describe("the inbox", () => approvalsContract(() => storeOf({ table: "approvals" })))

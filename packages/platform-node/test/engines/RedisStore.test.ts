@@ -15,6 +15,7 @@ import { suite } from "../../../../runtime-tests/engines/suite.ts"
 import { approvalsContract } from "../../../core/test/approvalsContract.ts"
 import * as NodeCrypto from "../../src/NodeCrypto.ts"
 import * as RedisStore from "../../src/RedisStore.ts"
+import { newKey, newWrite, reasonOf } from "./records.ts"
 import { shown } from "./shown.ts"
 
 suite("RedisStore", Redis, (server) => {
@@ -31,24 +32,8 @@ suite("RedisStore", Redis, (server) => {
       Layer.provide(NodeCrypto.layer)
     )
 
-  const newKey = () => ({ collection: "tests", id: randomUUID() })
-  const newWrite = () => ({
-    value: "{}",
-    version: randomUUID(),
-    expected: undefined,
-    tag: "kept",
-    ttlMillis: 3_600_000
-  })
-
   const send = (command: string, ...args: ReadonlyArray<string>) =>
     Effect.flatMap(RedisClient.Redis, (redis) => redis.send(command, ...args))
-
-  const reasonOf = <A, R>(program: Effect.Effect<A, unknown, R>) =>
-    Effect.map(Effect.flip(program), (error) => {
-      const { _tag, reason } = error as StoreUnavailable
-      assert.strictEqual(_tag, "StoreUnavailable")
-      return reason
-    })
 
   describe("storeContract", () => storeContract(() => storeOf()))
   describe("the inbox", () => approvalsContract(() => storeOf({ prefix: "approvals" })))
